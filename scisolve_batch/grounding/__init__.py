@@ -1,0 +1,1 @@
+"""The one rule: every number in an answer is traceable to what a successful cell printed."""

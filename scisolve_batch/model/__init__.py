@@ -1,0 +1,1 @@
+"""Models: something that is asked and replies."""
