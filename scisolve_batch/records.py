@@ -164,7 +164,7 @@ class Cell(Record):
 
     index: int
     """Number of the cell in its session, from 1."""
-    code: str
+    code: str = ""
     """The code, as the model sent it."""
     stdout: str = ""
     """What arrived on file descriptor 1, decoded; cut only between numbers, with a marker."""
@@ -604,3 +604,32 @@ class Manifest(Record):
     """Operating system and processor."""
     isolation: dict[str, Any] = {}
     """What keeps a session apart from the rest of the machine."""
+
+
+class JournalEvent(StrEnum):
+    """What a line of the journal tells."""
+
+    STARTED = "started"  # a process began to work on the run
+    DISPATCHED = "dispatched"  # a worker got a problem
+    SETTLED = "settled"  # its solution.json is on disk and final
+    LOST = "lost"  # an attempt ended without an answer and is tried again
+    STOPPED = "stopped"  # the run ended
+
+
+class JournalLine(Record):
+    """A line of `journal.jsonl`."""
+
+    event: JournalEvent
+    """What happened."""
+    at: str
+    """UTC time, ISO 8601."""
+    problem_id: str | None = None
+    """The problem, when it is about one."""
+    sample: int | None = None
+    """Its sample."""
+    attempt: int | None = None
+    """Its attempt."""
+    worker: int | None = None
+    """Number of the worker."""
+    detail: str = ""
+    """Why, in words."""
