@@ -84,3 +84,11 @@ MODEL_ERROR_KINDS = (
     "stream_cut", "bad_reply", "script_exhausted", "unknown",
 )  # fmt: skip
 """The closed set of `ModelError.kind`."""
+
+FATAL_MODEL_ERRORS = frozenset({"auth", "billing", "permission", "not_found", "spend_limit"})
+"""Kinds after which no other problem of the run can succeed either."""
+
+RETRYABLE_MODEL_ERRORS = frozenset(
+    {"rate_limit", "overloaded", "server", "timeout", "connection", "stream_cut", "bad_reply"}
+)
+"""Kinds after which the same problem may succeed when it is tried again."""

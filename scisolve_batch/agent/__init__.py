@@ -1,0 +1,1 @@
+"""The loop in which a model solves one problem with two tools."""

@@ -1,0 +1,41 @@
+"""Which model works on a problem, as the settings say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scisolve_batch.errors import ModelError
+from scisolve_batch.model import open_model
+from scisolve_batch.model.base import Model
+from scisolve_batch.model.scripted import ScriptedModel
+from scisolve_batch.records import Problem
+from scisolve_batch.settings import SCRIPTED, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOpener:
+    """Makes models. It is handed to each worker, so it holds nothing that cannot be copied."""
+
+    settings: Settings
+
+    def __call__(self, problem: Problem) -> Model:
+        """The model for one problem.
+
+        Raises:
+            ModelError: the suite has no such script for this problem.
+            SuiteError: its script is wrong.
+            UsageError: there is no such model.
+        """
+        scheme, _, which = self.settings.model.partition(":")
+        if scheme != SCRIPTED:
+            return open_model(self.settings.model, base_url=self.settings.base_url)
+        if which not in ("", "naive"):
+            return ScriptedModel.from_file(Path(which), name=self.settings.model)
+        script = problem.naive if which == "naive" else problem.solution
+        if script is None:
+            raise ModelError(
+                f"{problem.id} has no scripted {'naive ' if which else ''}solution",
+                kind="script_exhausted",
+            )
+        return ScriptedModel.from_file(Path(script), name=self.settings.model)

@@ -1,0 +1,356 @@
+"""One problem from its folder to its record, and the process that does this over and over.
+
+Whatever happens to a problem, `run_problem` leaves a `solution.json` and returns it. A worker
+holds one problem at a time, so its death costs one problem.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Protocol
+
+from scisolve_batch.agent import events
+from scisolve_batch.agent.loop import solve
+from scisolve_batch.batch.scheduler import Attempt
+from scisolve_batch.errors import ModelError, ScisolveError, SessionError
+from scisolve_batch.executor.base import ExecutionLimits, Session, SessionSource, SessionSpec
+from scisolve_batch.model.base import Model
+from scisolve_batch.records import (
+    Failure,
+    Limits,
+    Problem,
+    Solution,
+    StopReason,
+    Usage,
+)
+from scisolve_batch.rundir import ProblemDir
+from scisolve_batch.settings import Settings
+
+
+class OpenModel(Protocol):
+    """Makes the model that works on a problem."""
+
+    def __call__(self, problem: Problem) -> Model:
+        """Make it.
+
+        Raises:
+            ScisolveError: there is none for this problem.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A problem with everything a worker needs to know about it."""
+
+    attempt: Attempt
+    problem: Problem
+    folder: Path
+    seed: int
+
+
+# ---- what a worker says --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The worker waits for a problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What the worker's problem waits for: `model`, `cell 3`, `grounding`."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """A reply came after this many seconds of waiting for the service."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """The problem's record is on disk. Small, whatever the record's size."""
+
+    attempt: Attempt
+    stop_reason: StopReason
+    failure: Failure | None
+    grounded: bool
+    verified: bool
+    correct: bool | None
+    ungrounded: tuple[str, ...]
+    usage: Usage
+    duration_s: float
+
+
+Said = Ready | Doing | Waited | Settled
+
+
+def settled(attempt: Attempt, solution: Solution) -> Settled:
+    """What the parent needs to know about a record."""
+    return Settled(
+        attempt=attempt,
+        stop_reason=solution.stop_reason,
+        failure=solution.failure,
+        grounded=solution.grounded,
+        verified=solution.verified,
+        correct=solution.correct,
+        ungrounded=solution.ungrounded,
+        usage=solution.usage,
+        duration_s=solution.duration_s,
+    )
+
+
+# ---- one problem ---------------------------------------------------------------------
+
+
+def derive_seed(seed: int, problem: Problem, *, sample: int) -> int:
+    """Seed of a session: the problem's own, or one derived from the run's, for each sample."""
+    if problem.seed is not None:
+        return problem.seed + sample - 1
+    digest = hashlib.sha256(f"{seed}:{problem.id}:{sample}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def utc_now() -> str:
+    """The time, ISO 8601 in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def run_problem(
+    job: Job,
+    *,
+    settings: Settings,
+    source: SessionSource,
+    open_model: OpenModel,
+    observe: events.Observer = events.ignore,
+) -> Solution:
+    """Solve one problem in its folder and leave its record there.
+
+    Args:
+        job: the problem and its folder.
+        settings: how problems are run.
+        source: where sessions come from.
+        open_model: makes the model.
+        observe: hears each event, after it is on disk.
+    """
+    folder = ProblemDir(job.folder)
+    started_at = utc_now()
+
+    def listen(event: events.Event) -> None:
+        match event:
+            case events.MessageAdded(message):
+                folder.append_message(message)
+            case events.CellFinished(cell):
+                folder.write_cell(cell)
+        observe(event)
+
+    try:
+        folder.prepare(job.problem)
+        solution = _solve(job, folder, settings, source, open_model, listen)
+    except SessionError as error:
+        solution = _failed(job, settings, StopReason.SESSION_LOST, "session", str(error))
+    except ModelError as error:
+        solution = _failed(job, settings, StopReason.MODEL_ERROR, error.kind, error.what)
+    except ScisolveError as error:
+        solution = _failed(job, settings, StopReason.MODEL_ERROR, "setup", str(error))
+    except Exception:  # noqa: BLE001 - the problem's border: a fault of ours costs one problem
+        solution = _failed(
+            job, settings, StopReason.SESSION_LOST, "harness", traceback.format_exc(limit=20)
+        )
+    solution = solution.model_copy(
+        update={
+            "sample": job.attempt.sample,
+            "attempt": job.attempt.attempt,
+            "seed": job.seed,
+            "started_at": started_at,
+        }
+    )
+    folder.write_solution(solution)
+    return solution
+
+
+def _solve(
+    job: Job,
+    folder: ProblemDir,
+    settings: Settings,
+    source: SessionSource,
+    open_model: OpenModel,
+    listen: events.Observer,
+) -> Solution:
+    own = job.problem.limits.model_dump(exclude_none=True)
+    limits = settings.limits.model_copy(update=own)
+    spec = SessionSpec(
+        workdir=folder.work,
+        figures=folder.figures,
+        seed=job.seed,
+        limits=execution_limits(limits),
+    )
+    model = open_model(job.problem)
+    try:
+        with _closing(source.open(spec)) as session:
+            return solve(
+                job.problem,
+                model=model,
+                session=session,
+                limits=limits,
+                grounding=settings.grounding,
+                strict_names=settings.strict_names,
+                rerun=Rerunner(source, spec, job.problem),
+                observe=listen,
+            )
+    finally:
+        model.close()
+
+
+@contextmanager
+def _closing(session: Session) -> Iterator[Session]:
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+def execution_limits(limits: Limits) -> ExecutionLimits:
+    """The part of the limits that a session enforces."""
+    return ExecutionLimits(
+        cell_s=limits.cell_s,
+        memory_mb=limits.memory_mb,
+        output_bytes=limits.output_kb * 1024,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rerunner:
+    """Runs cells again in a fresh session with the same seed and data files."""
+
+    source: SessionSource
+    spec: SessionSpec
+    problem: Problem
+
+    def __call__(self, codes: Sequence[str]) -> list[str] | None:
+        """What each cell prints this time, or None when one does not succeed."""
+        with tempfile.TemporaryDirectory(prefix="rerun-", dir=self.spec.workdir.parent) as folder:
+            again = ProblemDir(Path(folder))
+            again.prepare(self.problem)
+            spec = SessionSpec(
+                workdir=again.work,
+                figures=again.figures,
+                seed=self.spec.seed,
+                limits=self.spec.limits,
+            )
+            try:
+                with _closing(self.source.open(spec)) as session:
+                    outputs = []
+                    for code in codes:
+                        cell = session.run(code)
+                        if not cell.ok:
+                            return None
+                        outputs.append(cell.stdout)
+                    return outputs
+            except SessionError:
+                return None
+
+
+def _failed(job: Job, settings: Settings, reason: StopReason, kind: str, message: str) -> Solution:
+    return lost_solution(
+        job.problem,
+        settings.model,
+        ProblemDir(job.folder),
+        reason=reason,
+        failure=Failure(kind=kind, message=message),
+    )
+
+
+def lost_solution(
+    problem: Problem, model: str, folder: ProblemDir, *, reason: StopReason, failure: Failure
+) -> Solution:
+    """The record of an attempt that ended without one: what is on disk, and the failure."""
+    try:
+        cells = folder.read_cells()
+    except (OSError, ValueError):
+        cells = ()
+    return Solution(
+        problem_id=problem.id,
+        problem_digest=problem.digest,
+        model=model,
+        stop_reason=reason,
+        failure=failure,
+        cells=cells,
+        cell_s=sum(cell.wall_s for cell in cells),
+    )
+
+
+# ---- the process ---------------------------------------------------------------------
+
+
+def work(
+    pipe: Connection,
+    *,
+    source: SessionSource,
+    settings: Settings,
+    open_model: OpenModel,
+    others: Sequence[Connection],
+) -> None:
+    """Body of a worker process: problems come in over the pipe until None does.
+
+    Args:
+        pipe: to the parent.
+        source: this worker's sessions.
+        settings: how problems are run.
+        open_model: makes models.
+        others: the parent's ends of all pipes; a forked process holds copies of them.
+    """
+    _leave_the_terminal(others)
+
+    def say(message: Said) -> None:
+        pipe.send(message)
+
+    # The parent may be gone at any time; then there is nobody to work for.
+    with suppress(BrokenPipeError, EOFError, ConnectionResetError), source:
+        say(Ready())
+        while (job := pipe.recv()) is not None:
+            solution = run_problem(
+                job,
+                settings=settings,
+                source=source,
+                open_model=open_model,
+                observe=_narrate(say),
+            )
+            say(settled(job.attempt, solution))
+
+
+def _narrate(say: Callable[[Said], None]) -> events.Observer:
+    def observe(event: events.Event) -> None:
+        match event:
+            case events.TurnStarted():
+                say(Doing("model"))
+            case events.TurnFinished(turn) if turn.wait_s > 0:
+                say(Waited(turn.wait_s))
+            case events.CellStarted(index):
+                say(Doing(f"cell {index}"))
+
+    return observe
+
+
+def _leave_the_terminal(others: Sequence[Connection]) -> None:
+    """Ctrl-C is the parent's to hear; and end when the parent does."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for other in others:
+        other.close()
+    os.setpgid(0, 0)

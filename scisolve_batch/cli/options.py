@@ -1,0 +1,45 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SHARED = (
+    click.option(
+        "--model",
+        metavar="NAME",
+        help="Who is asked: anthropic:NAME for a live model (this costs money), or scripted, "
+        "scripted:naive, scripted:FILE.  [default: scripted]",
+    ),
+    click.option("--base-url", metavar="URL", help="A service that speaks /v1/messages."),
+    click.option("--max-turns", type=int, metavar="N", help="Replies of the model.  [default: 12]"),
+    click.option(
+        "--timeout",
+        "problem_s",
+        type=float,
+        metavar="S",
+        help="Seconds for a problem, without waits for the service.  [default: 600]",
+    ),
+    click.option("--cell-timeout", "cell_s", type=float, metavar="S", help="Seconds for a cell."),
+    click.option("--max-tokens", type=int, metavar="N", help="Tokens for a problem."),
+    click.option("--grounding", metavar="POLICY", help="How numbers are traced to their source."),
+    click.option("--strict-names/--no-strict-names", default=None, help="A wrong name fails too."),
+    click.option("--seed", type=int, metavar="N", help="Seed of the run.  [default: 0]"),
+    click.option(
+        "--isolation",
+        type=click.Choice(["auto", "require", "off"]),
+        help="How sessions are kept apart from the machine.  [default: auto]",
+    ),
+)
+
+
+def settings_options(command: F) -> F:
+    """Add the options that become `Settings`."""
+    for option in reversed(_SHARED):
+        command = option(command)
+    return command

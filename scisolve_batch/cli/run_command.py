@@ -1,0 +1,143 @@
+"""`scisolve-batch run`: a suite in, a run directory and a report out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scisolve_batch.batch.progress import open_progress
+from scisolve_batch.batch.runner import RunOutcome, run_suite
+from scisolve_batch.cli import EXIT_INTERRUPTED
+from scisolve_batch.cli.options import settings_options
+from scisolve_batch.errors import UsageError
+from scisolve_batch.model import require_credentials
+from scisolve_batch.report import build_report, render_summary, summarize
+from scisolve_batch.rundir import RunDir
+from scisolve_batch.settings import Settings, merge_settings
+from scisolve_batch.suite import load_suite, select
+
+
+@click.command("run", short_help="Run a suite of problems and report on it.")
+@click.argument("suite", metavar="SUITE")
+@settings_options
+@click.option("-j", "--jobs", type=int, metavar="N", help="Worker processes.  [default: 2]")
+@click.option("--samples", type=int, metavar="K", help="Repeats of each problem.  [default: 1]")
+@click.option("--max-attempts", type=int, metavar="N", help="Tries at a problem that is lost.")
+@click.option("--id", "ids", multiple=True, metavar="GLOB", help="Only problems with this id.")
+@click.option("--domain", "domains", multiple=True, metavar="NAME", help="Only this domain.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only problems with this tag.")
+@click.option("--first", type=int, metavar="N", help="Only the first N of them.")
+@click.option("--unpinned", is_flag=True, help="Run a suite that differs from its lock.")
+@click.option("--out", type=click.Path(path_type=Path), help="Run directory.  [default: runs/...]")
+@click.option(
+    "--report",
+    "report_dir",
+    type=click.Path(path_type=Path),
+    help="Report directory.  [default: reports/<run>]",
+)
+@click.option("--no-report", is_flag=True, help="Write no report.")
+@click.option(
+    "--fail-under", type=float, metavar="RATE", help="Exit 0 from this grounded rate (0 to 1) on."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    suite: str,
+    ids: tuple[str, ...],
+    domains: tuple[str, ...],
+    tags: tuple[str, ...],
+    first: int | None,
+    unpinned: bool,  # noqa: FBT001 - click passes flags by name
+    out: Path | None,
+    report_dir: Path | None,
+    no_report: bool,  # noqa: FBT001
+    fail_under: float | None,
+    as_json: bool,  # noqa: FBT001
+    quiet: bool,  # noqa: FBT001
+    **flags: Any,
+) -> None:
+    """Run every problem of SUITE, a file like suites/core.yaml or the name of a bundled suite.
+
+    Writes a run directory that is complete at every moment, and a report: Parquet tables for
+    pandas, and a summary.
+    """
+    if fail_under is not None and not 0 <= fail_under <= 1:
+        raise UsageError(f"--fail-under: must be between 0 and 1 (got {fail_under:g})")
+    loaded = load_suite(suite, unpinned=unpinned)
+    settings = merge_settings(flags, environ=os.environ, limits=loaded.limits)
+    chosen = select(loaded, ids=ids, domains=domains, tags=tags, first=first)
+    announce(settings)
+    out = out or new_run_path(Path("runs"), chosen.ref.id)
+    outcome = run_suite(
+        chosen.problems,
+        suite=chosen.ref,
+        settings=settings,
+        out=out,
+        progress=lambda total: open_progress(total, quiet=quiet),
+    )
+    finish(
+        ctx,
+        outcome,
+        report_dir=None if no_report else report_dir or Path("reports") / out.name,
+        fail_under=fail_under,
+        as_json=as_json,
+    )
+
+
+def announce(settings: Settings) -> None:
+    """Say who is asked; refuse a live model without a key before anything is started."""
+    if not settings.scripted:
+        require_credentials(os.environ)
+        return
+    click.echo(
+        f"model: {settings.model} (the suite's own solutions are run; no model is asked and "
+        "nothing is spent; --model NAME asks a live one)",
+        err=True,
+    )
+
+
+def new_run_path(parent: Path, name: str) -> Path:
+    """A path for a new run: UTC time and the suite's id, with a number when it is taken."""
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    base = parent / f"{stamp}-{name}"
+    path, number = base, 2
+    while path.exists():
+        path = base.with_name(f"{base.name}-{number}")
+        number += 1
+    return path
+
+
+def finish(
+    ctx: click.Context,
+    outcome: RunOutcome,
+    *,
+    report_dir: Path | None,
+    fail_under: float | None,
+    as_json: bool,
+) -> None:
+    """Report on a run that ended, and choose the exit code."""
+    summary = summarize(RunDir.read(outcome.path))
+    if as_json:
+        click.echo(summary.model_dump_json(indent=1))
+    else:
+        click.echo(render_summary(summary))
+    sys.stdout.flush()
+    if report_dir is not None:
+        build_report(outcome.path, report_dir)
+        click.echo(f"report: {report_dir}", err=True)
+    click.echo(f"run: {outcome.path}", err=True)
+    if outcome.fatal is not None:
+        click.echo(f"scisolve-batch: stopped early: {outcome.fatal}", err=True)
+        ctx.exit(2)
+    if outcome.interrupted:
+        ctx.exit(EXIT_INTERRUPTED)
+    if fail_under is not None:
+        ctx.exit(0 if summary.grounded >= fail_under * summary.planned else 1)
+    ctx.exit(0 if summary.grounded == summary.planned else 1)
