@@ -1,5 +1,6 @@
-"""Every sentence that is sent to a model. Nothing here depends on time, paths or chance,
-so that the same conversation is the same bytes.
+"""Every sentence that is sent to a model.
+
+Nothing here depends on time, paths or chance, so the same conversation is the same bytes.
 """
 
 from __future__ import annotations

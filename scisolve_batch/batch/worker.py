@@ -160,7 +160,14 @@ def run_problem(
 
     try:
         folder.prepare(job.problem)
-        solution = _solve(job, folder, settings, source, open_model, listen)
+        solution = _solve(
+            job,
+            folder,
+            settings=settings,
+            source=source,
+            open_model=open_model,
+            listen=listen,
+        )
     except SessionError as error:
         solution = _failed(job, settings, StopReason.SESSION_LOST, "session", str(error))
     except ModelError as error:
@@ -186,6 +193,7 @@ def run_problem(
 def _solve(
     job: Job,
     folder: ProblemDir,
+    *,
     settings: Settings,
     source: SessionSource,
     open_model: OpenModel,

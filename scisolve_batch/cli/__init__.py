@@ -69,7 +69,7 @@ def cli() -> None:
     \b
     Exit codes: 0 every planned problem finished and grounded, 1 some did not,
     2 could not run, 130 interrupted.
-    """
+    """  # noqa: D301 - click reads the backspace as "keep these lines"
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from scisolve_batch.rundir import RunDir
     "--out", type=click.Path(path_type=Path), help="Report directory.  [default: reports/<run>]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def command(run: Path, out: Path | None, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def command(*, run: Path, out: Path | None, as_json: bool) -> None:
     """Build the report of the run directory RUN again, from its files alone."""
     summary = summarize(RunDir.read(run))
     target = out or Path("reports") / run.resolve().name

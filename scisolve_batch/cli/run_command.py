@@ -49,18 +49,19 @@ from scisolve_batch.suite import load_suite, select
 @click.pass_context
 def command(
     ctx: click.Context,
+    *,
     suite: str,
     ids: tuple[str, ...],
     domains: tuple[str, ...],
     tags: tuple[str, ...],
     first: int | None,
-    unpinned: bool,  # noqa: FBT001 - click passes flags by name
+    unpinned: bool,
     out: Path | None,
     report_dir: Path | None,
-    no_report: bool,  # noqa: FBT001
+    no_report: bool,
     fail_under: float | None,
-    as_json: bool,  # noqa: FBT001
-    quiet: bool,  # noqa: FBT001
+    as_json: bool,
+    quiet: bool,
     **flags: Any,
 ) -> None:
     """Run every problem of SUITE, a file like suites/core.yaml or the name of a bundled suite.

@@ -30,10 +30,11 @@ from scisolve_batch.settings import merge_settings
 @click.pass_context
 def command(
     ctx: click.Context,
+    *,
     problem: str,
     out: Path | None,
-    as_json: bool,  # noqa: FBT001 - click passes flags by name
-    quiet: bool,  # noqa: FBT001
+    as_json: bool,
+    quiet: bool,
     **flags: Any,
 ) -> None:
     """Solve PROBLEM, a statement in words, or - to read it from standard input.

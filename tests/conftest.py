@@ -1,0 +1,46 @@
+"""What every test stands on: no network beyond loopback, no key, nothing left behind."""
+
+import os
+import socket
+
+import pytest
+
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network():
+    """Any connection beyond loopback is a failure of the test that makes it."""
+    connect = socket.socket.connect
+    connect_ex = socket.socket.connect_ex
+
+    def check(sock, address):
+        if sock.family in (socket.AF_INET, socket.AF_INET6):
+            host = str(address[0])
+            if not host.startswith(LOOPBACK):
+                raise AssertionError(f"a test tried to reach {host}")
+
+    def guarded(sock, address):
+        check(sock, address)
+        return connect(sock, address)
+
+    def guarded_ex(sock, address):
+        check(sock, address)
+        return connect_ex(sock, address)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(socket.socket, "connect", guarded)
+    patch.setattr(socket.socket, "connect_ex", guarded_ex)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_key():
+    """No test can spend money: every variable that could hold a credential is gone."""
+    patch = pytest.MonkeyPatch()
+    for name in list(os.environ):
+        if name.startswith(("ANTHROPIC_", "SCISOLVE_BATCH_")):
+            patch.delenv(name)
+    yield
+    patch.undo()
