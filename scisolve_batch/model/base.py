@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from scisolve_batch.errors import ModelError
 from scisolve_batch.records import Usage
 
 Block = dict[str, Any]
@@ -45,6 +46,7 @@ class Reply:
     Attributes:
         content: the blocks, verbatim.
         stop_reason: the service's own word (`tool_use`, `end_turn`, `max_tokens`, ...).
+        stop_details: what the service adds to it; with `refusal` its category and explanation.
         usage: tokens.
         model: the model that answered, in the service's words.
         request_id: the service's id of the request.
@@ -56,6 +58,7 @@ class Reply:
 
     content: list[Block]
     stop_reason: str
+    stop_details: dict[str, Any] | None = None
     usage: Usage = Usage()
     model: str | None = None
     request_id: str | None = None
@@ -75,6 +78,30 @@ class Reply:
         return "".join(b.get("text", "") for b in self.content if b.get("type") == "text")
 
 
+class NoReply(ModelError):
+    """The last failure of a request, and what was spent on asking again.
+
+    Args:
+        last: the failure that ended it; its words and kind are taken over.
+        attempts: requests that were made.
+        errors: kinds of the failed attempts, in order.
+        wait_s: seconds spent waiting between attempts.
+    """
+
+    def __init__(
+        self, last: ModelError, *, attempts: int, errors: tuple[str, ...], wait_s: float
+    ) -> None:
+        more = f" [{attempts} attempts: {', '.join(errors)}]" if attempts > 1 else ""
+        super().__init__(
+            last.what + more,
+            kind=last.kind,
+            retryable=last.retryable,
+            retry_after_s=last.retry_after_s,
+            fatal=last.fatal,
+        )
+        self.attempts, self.errors, self.wait_s = attempts, errors, wait_s
+
+
 class Model(Protocol):
     """Something that replies."""
 
@@ -87,7 +114,7 @@ class Model(Protocol):
         """Answer the conversation.
 
         Raises:
-            ModelError: no whole reply could be had.
+            ModelError: no whole reply could be had; a `NoReply` when requests were made for it.
         """
         ...
 
