@@ -17,10 +17,17 @@ if TYPE_CHECKING:
     from scisolve_batch.grading import grade
     from scisolve_batch.grounding import check_grounding
     from scisolve_batch.model.scripted import ScriptedModel, finish, run_python, text
-    from scisolve_batch.records import Cell, Grounding, Limits, Problem, Solution, Verification
+    from scisolve_batch.records import (
+        Cell,
+        Grounding,
+        Limits,
+        Problem,
+        Settings,
+        Solution,
+        Verification,
+    )
     from scisolve_batch.report import load_report
     from scisolve_batch.rundir import RunDir
-    from scisolve_batch.settings import Settings
     from scisolve_batch.suite import load_suite
 
 _HOMES = {
@@ -30,10 +37,17 @@ _HOMES = {
     "grading": ("grade",),
     "grounding": ("check_grounding",),
     "model.scripted": ("ScriptedModel", "finish", "run_python", "text"),
-    "records": ("Cell", "Grounding", "Limits", "Problem", "Solution", "Verification"),
+    "records": (
+        "Cell",
+        "Grounding",
+        "Limits",
+        "Problem",
+        "Settings",
+        "Solution",
+        "Verification",
+    ),
     "report": ("load_report",),
     "rundir": ("RunDir",),
-    "settings": ("Settings",),
     "suite": ("load_suite",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 FORMAT = 1
 """Version of everything written into a run directory."""
 
+GRADER = "numeric-v1"
+"""Name of the rule by which reported values are compared with certified ones."""
+
 
 class Record(BaseModel):
     """A frozen, typed piece of a run directory."""
@@ -122,6 +125,10 @@ class Problem(Record):
     """Measured wrong answers, to name the trap that caught a solver."""
     source: str = ""
     """Where problem and values come from."""
+    verified_by: tuple[str, ...] = ()
+    """The independent computations that agree on the certified values."""
+    license: str = ""
+    """Licence of statement, values and data."""
     twin_of: str | None = None
     """The famous problem of which this is a variant, to tell solving from quoting."""
     solution: str | None = None
@@ -352,6 +359,8 @@ class ValueGrade(Record):
     """Significant digits the answer gave."""
     trap: str | None = None
     """The careless method that gives this wrong value."""
+    note: str = ""
+    """Why it could not be read or compared, when that is so."""
 
 
 class Grade(Record):
@@ -545,6 +554,42 @@ class Limits(Record):
     """Output of a cell that is kept, in KiB, for stdout and stderr each."""
 
 
+SCRIPTED = "scripted"
+"""The model that plays each problem's own solution."""
+
+
+class Settings(Record):
+    """Everything that decides how problems are run."""
+
+    model: str = SCRIPTED
+    """Who is asked: `scripted`, `scripted:naive`, or a live model like `anthropic:NAME`."""
+    base_url: str | None = None
+    """Where the live model's service is, when not at its usual place."""
+    effort: str | None = None
+    """How hard a live model thinks, in the service's words."""
+    grounding: str = "flat"
+    """Policy that traces numbers to their source."""
+    strict_names: bool = False
+    """A number quoted under a wrong name fails the answer."""
+    limits: Limits = Limits()
+    """What a problem may use unless it says otherwise."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of the run."""
+    samples: Annotated[int, Field(ge=1)] = 1
+    """Planned repeats of each problem."""
+    max_attempts: Annotated[int, Field(ge=1)] = 1
+    """Attempts at a sample that is lost to the machinery."""
+    jobs: Annotated[int, Field(ge=1, le=512)] = 2
+    """Worker processes."""
+    isolation_mode: str = "auto"
+    """How sessions are kept apart from the machine: `auto`, `require` or `off`."""
+
+    @property
+    def scripted(self) -> bool:
+        """No live model is asked."""
+        return self.model == SCRIPTED or self.model.startswith(SCRIPTED + ":")
+
+
 class PlannedProblem(Record):
     """A line of the plan."""
 
@@ -573,8 +618,8 @@ class SuiteRef(Record):
     """`pinned` (equal to its lock), `unpinned` (differs, and was run all the same), `none`."""
 
 
-class Manifest(Record):
-    """What a run set out to do: `manifest.json`, written before anything else."""
+class Manifest(Settings):
+    """What a run set out to do, with every setting: `manifest.json`, written first."""
 
     format: int = FORMAT
     """Version of everything in the run directory."""
@@ -588,16 +633,6 @@ class Manifest(Record):
     """Every problem and sample that was planned."""
     problems: tuple[Problem, ...]
     """The problems themselves, so that a report needs nothing else."""
-    model: str
-    """The model asked for."""
-    grounding: str
-    """The grounding policy."""
-    limits: Limits
-    """Limits of every problem that does not set its own."""
-    seed: int = 0
-    """Seed of the run, from which each session's seed is derived."""
-    jobs: int = 1
-    """Worker processes."""
     versions: dict[str, str] = {}
     """Versions of Python and of the libraries that cells run with."""
     platform: str = ""

@@ -7,51 +7,19 @@ environment: money is spent only when a flag names a live model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from scisolve_batch.errors import UsageError
-from scisolve_batch.records import Limits, Record
+from scisolve_batch.records import Limits, Settings
 
 ENV_PREFIX = "SCISOLVE_BATCH_"
-SCRIPTED = "scripted"
 
-
-class Settings(Record):
-    """Everything that decides how problems are run."""
-
-    model: str = SCRIPTED
-    """Who is asked: `scripted`, `scripted:naive`, or a live model like `anthropic:NAME`."""
-    base_url: str | None = None
-    """Where the live model's service is, when not at its usual place."""
-    effort: str | None = None
-    """How hard a live model thinks, in the service's words."""
-    grounding: str = "flat"
-    """Policy that traces numbers to their source."""
-    strict_names: bool = False
-    """A number quoted under a wrong name fails the answer."""
-    limits: Limits = Limits()
-    """What a problem may use unless it says otherwise."""
-    seed: Annotated[int, Field(ge=0)] = 0
-    """Seed of the run."""
-    samples: Annotated[int, Field(ge=1)] = 1
-    """Planned repeats of each problem."""
-    max_attempts: Annotated[int, Field(ge=1)] = 1
-    """Attempts at a sample that is lost to the machinery."""
-    jobs: Annotated[int, Field(ge=1, le=512)] = 2
-    """Worker processes."""
-    isolation: str = "auto"
-    """`auto`, `require` or `off`."""
-
-    @property
-    def scripted(self) -> bool:
-        """No live model is asked."""
-        return self.model == SCRIPTED or self.model.startswith(SCRIPTED + ":")
-
-
-_FROM_ENVIRONMENT = ("grounding", "seed", "samples", "max_attempts", "jobs", "isolation")
+_FROM_ENVIRONMENT = ("grounding", "seed", "samples", "max_attempts", "jobs", "isolation_mode")
 _LIMITS_FROM_ENVIRONMENT = tuple(Limits.model_fields)
+_FLAGS = {"problem_s": "--timeout", "cell_s": "--cell-timeout", "isolation_mode": "--isolation"}
+"""Flags that are not named like their setting."""
 
 
 def merge_settings(
@@ -81,7 +49,7 @@ def merge_settings(
             continue
         target = limit_values if name in Limits.model_fields else merged
         target[name] = value
-        sources[name] = "--" + name.replace("_", "-")
+        sources[name] = _FLAGS.get(name, "--" + name.replace("_", "-"))
     try:
         return Settings(**merged, limits=Limits(**limit_values))
     except ValidationError as error:

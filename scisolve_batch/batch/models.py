@@ -9,8 +9,7 @@ from scisolve_batch.errors import ModelError
 from scisolve_batch.model import open_model
 from scisolve_batch.model.base import Model
 from scisolve_batch.model.scripted import ScriptedModel
-from scisolve_batch.records import Problem
-from scisolve_batch.settings import SCRIPTED, Settings
+from scisolve_batch.records import SCRIPTED, Problem, Settings
 
 
 @dataclass(frozen=True, slots=True)

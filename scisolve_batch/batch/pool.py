@@ -16,7 +16,7 @@ from typing import Any
 
 from scisolve_batch.batch.worker import Job, OpenModel, Said, work
 from scisolve_batch.executor.base import SessionSource
-from scisolve_batch.settings import Settings
+from scisolve_batch.records import Settings
 
 
 @dataclass(frozen=True, slots=True)

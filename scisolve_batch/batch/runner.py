@@ -61,11 +61,11 @@ from scisolve_batch.records import (
     Manifest,
     PlannedProblem,
     Problem,
+    Settings,
     StopReason,
     SuiteRef,
 )
 from scisolve_batch.rundir import RunDir
-from scisolve_batch.settings import Settings
 
 DEADLINE_GRACE_S = 60.0
 """Seconds beyond a problem's own limits after which its worker is given up."""
@@ -115,18 +115,14 @@ def run_suite(
         for sample in range(1, settings.samples + 1)
         for problem in problems
     ]
-    with Template.start(TemplateOptions(isolation=settings.isolation)) as template:
+    with Template.start(TemplateOptions(isolation=settings.isolation_mode)) as template:
         manifest = Manifest(
+            **dict(settings),
             run_id=out.name,
             created_at=utc_now(),
             suite=suite,
             planned=tuple(planned),
             problems=tuple(problems),
-            model=settings.model,
-            grounding=settings.grounding,
-            limits=settings.limits,
-            seed=settings.seed,
-            jobs=settings.jobs,
             versions=template.versions,
             platform=f"{platform.system()} {platform.release()} {platform.machine()}",
             isolation=template.isolation,

@@ -24,12 +24,12 @@ from scisolve_batch.records import (
     Manifest,
     PlannedProblem,
     Problem,
+    Settings,
     Solution,
     StopReason,
     SuiteRef,
 )
 from scisolve_batch.rundir import RunDir
-from scisolve_batch.settings import Settings
 
 
 def solve_one(
@@ -54,18 +54,14 @@ def solve_one(
         SessionError: no executor can be started on this machine.
         KeyboardInterrupt: it was interrupted; the record says so.
     """
-    with Template.start(TemplateOptions(isolation=settings.isolation)) as template:
+    with Template.start(TemplateOptions(isolation=settings.isolation_mode)) as template:
         manifest = Manifest(
+            **dict(settings.model_copy(update={"jobs": 1})),
             run_id=out.name,
             created_at=utc_now(),
             suite=SuiteRef(id="single", digest=problem.digest, title="one problem"),
             planned=(PlannedProblem(problem_id=problem.id, digest=problem.digest),),
             problems=(problem,),
-            model=settings.model,
-            grounding=settings.grounding,
-            limits=settings.limits,
-            seed=settings.seed,
-            jobs=1,
             versions=template.versions,
             platform=f"{platform.system()} {platform.release()} {platform.machine()}",
             isolation=template.isolation,

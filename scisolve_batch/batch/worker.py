@@ -29,12 +29,12 @@ from scisolve_batch.records import (
     Failure,
     Limits,
     Problem,
+    Settings,
     Solution,
     StopReason,
     Usage,
 )
 from scisolve_batch.rundir import ProblemDir
-from scisolve_batch.settings import Settings
 
 
 class OpenModel(Protocol):

@@ -32,6 +32,7 @@ _SHARED = (
     click.option("--seed", type=int, metavar="N", help="Seed of the run.  [default: 0]"),
     click.option(
         "--isolation",
+        "isolation_mode",
         type=click.Choice(["auto", "require", "off"]),
         help="How sessions are kept apart from the machine.  [default: auto]",
     ),

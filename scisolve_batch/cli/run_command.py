@@ -16,9 +16,10 @@ from scisolve_batch.cli import EXIT_INTERRUPTED
 from scisolve_batch.cli.options import settings_options
 from scisolve_batch.errors import UsageError
 from scisolve_batch.model import require_credentials
+from scisolve_batch.records import Settings
 from scisolve_batch.report import build_report, render_summary, summarize
 from scisolve_batch.rundir import RunDir
-from scisolve_batch.settings import Settings, merge_settings
+from scisolve_batch.settings import merge_settings
 from scisolve_batch.suite import load_suite, select
 
 
