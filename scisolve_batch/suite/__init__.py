@@ -1,0 +1,29 @@
+"""Suites of pinned problems: read, checked, compared with their lock, selected from.
+
+What can be loaded is sound in form; whether its content is any good is asked by
+`scisolve_batch.selftest`. Nothing here runs code or loads numpy.
+"""
+
+from scisolve_batch.suite.loading import (
+    Suite,
+    bundled_names,
+    bundled_suite,
+    load_suite,
+    problem_digest,
+    suite_digest,
+)
+from scisolve_batch.suite.lock import write_lock
+from scisolve_batch.suite.schema import json_schema
+from scisolve_batch.suite.selection import select
+
+__all__ = [
+    "Suite",
+    "bundled_names",
+    "bundled_suite",
+    "json_schema",
+    "load_suite",
+    "problem_digest",
+    "select",
+    "suite_digest",
+    "write_lock",
+]
