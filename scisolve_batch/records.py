@@ -154,6 +154,7 @@ class CellStatus(StrEnum):
     CPU_LIMIT = "cpu_limit"  # killed after its processor time
     CRASH = "crash"  # its process ended: signal, os._exit, exec
     PROTOCOL = "protocol"  # its process broke the protocol and was killed
+    RESOURCE_LIMIT = "resource_limit"  # killed: its processes, memory or files passed a limit
 
 
 class SessionState(StrEnum):
@@ -639,6 +640,8 @@ class Manifest(Settings):
     """Operating system and processor."""
     isolation: dict[str, Any] = {}
     """What keeps a session apart from the rest of the machine."""
+    changes: tuple[str, ...] = ()
+    """What was changed when the run was continued, with the time of each change."""
 
 
 class JournalEvent(StrEnum):
@@ -668,3 +671,43 @@ class JournalLine(Record):
     """Number of the worker."""
     detail: str = ""
     """Why, in words."""
+
+
+class RunningProblem(Record):
+    """A problem that is being worked on."""
+
+    problem_id: str
+    """The problem."""
+    sample: int
+    """Its sample."""
+    attempt: int
+    """Its attempt."""
+    worker: int
+    """Number of the worker."""
+    pid: int | None = None
+    """Process id of the worker."""
+    doing: str
+    """What it waits for: `start`, `model`, `cell 3`, `check`."""
+    since: float
+    """Since when, in seconds since 1970."""
+    started: float
+    """When the attempt began, in seconds since 1970."""
+
+
+class RunStatus(Record):
+    """What a run is doing right now: `status.json`, written over and over while it runs."""
+
+    at: float
+    """When this was written, in seconds since 1970."""
+    pid: int
+    """Process id of the run."""
+    total: int
+    """Samples that this part of the run set out to settle."""
+    settled: int = 0
+    """Samples of them that have their record."""
+    waiting: int = 0
+    """Samples of them that have not been started."""
+    stopping: bool = False
+    """Nothing new is started."""
+    running: tuple[RunningProblem, ...] = ()
+    """What is being worked on."""

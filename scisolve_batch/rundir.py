@@ -26,6 +26,7 @@ from scisolve_batch.records import (
     Manifest,
     PlannedProblem,
     Problem,
+    RunStatus,
     Solution,
 )
 
@@ -33,6 +34,7 @@ MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
 SOLUTION = "solution.json"
 TRANSCRIPT = "transcript.jsonl"
+STATUS = "status.json"
 
 _CELL_TEXT = {"code", "stdout", "stderr"}  # these have files of their own
 
@@ -233,6 +235,22 @@ class RunDir:
         return run
 
     @classmethod
+    def reopen(cls, path: Path, manifest: Manifest) -> Self:
+        """Open an existing run directory to write on.
+
+        Args:
+            path: the run directory.
+            manifest: its manifest from now on.
+
+        Raises:
+            RunDirError: another process is working on it, or it cannot be written.
+        """
+        run = cls(path, manifest)
+        run._claim()
+        write_whole(path / MANIFEST, _dump(manifest), durable=True)
+        return run
+
+    @classmethod
     def read(cls, path: Path | str) -> Self:
         """Open a run directory for reading.
 
@@ -281,6 +299,28 @@ class RunDir:
     def journal(self) -> list[JournalLine]:
         """Every line of the journal."""
         return [JournalLine.model_validate(line) for line in _read_lines(self.path / JOURNAL)]
+
+    def write_status(self, status: RunStatus) -> None:
+        """Say what the run is doing right now."""
+        write_whole(self.path / STATUS, _dump(status))
+
+    def read_status(self) -> RunStatus | None:
+        """What the run said last about itself, or None when it never did."""
+        try:
+            return RunStatus.model_validate_json((self.path / STATUS).read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def is_live(self) -> bool:
+        """Whether some process is working on this run."""
+        try:
+            with (self.path / JOURNAL).open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return False
 
     def solutions(self) -> Iterator[tuple[PlannedProblem, Solution | None]]:
         """Every planned sample with its record, or None while there is none."""

@@ -8,7 +8,10 @@ ProcessPoolExecutor, which gives up every other problem too.
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -17,6 +20,9 @@ from typing import Any
 from scisolve_batch.batch.worker import Job, OpenModel, Said, work
 from scisolve_batch.executor.base import SessionSource
 from scisolve_batch.records import Settings
+
+STACK_GRACE_S = 0.2
+"""Seconds that a worker gets to write its stack before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +83,19 @@ class Pool:
         except (BrokenPipeError, ConnectionResetError):
             return
 
-    def kill(self, worker: int) -> None:
-        """Kill a worker. Its sessions end with it."""
-        self._members[worker].process.kill()
+    def kill(self, worker: int, *, ask_for_stack: bool = False) -> None:
+        """Kill a worker. Its sessions end with it.
+
+        Args:
+            worker: its number.
+            ask_for_stack: let it first write where it is into its problem's folder.
+        """
+        process = self._members[worker].process
+        if ask_for_stack and process.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGUSR1)
+            process.join(STACK_GRACE_S)
+        process.kill()
 
     def pid(self, worker: int) -> int | None:
         """Process id of a worker."""

@@ -6,13 +6,19 @@ All on standard error, so that results can be piped.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from time import time
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from scisolve_batch.batch.worker import Settled
-from scisolve_batch.records import StopReason
+from scisolve_batch.records import RunningProblem, StopReason
 
 if TYPE_CHECKING:
     from tqdm import tqdm
+
+
+SILENCE_S = 30.0
+"""Without a terminal, a silence this long is broken by a line."""
 
 
 class Progress(Protocol):
@@ -24,6 +30,10 @@ class Progress(Protocol):
 
     def say(self, text: str) -> None:
         """Something else to tell."""
+        ...
+
+    def pulse(self, running: Sequence[RunningProblem]) -> None:
+        """About a second passed, with these problems at work."""
         ...
 
     def close(self) -> None:
@@ -54,11 +64,24 @@ def describe(result: Settled) -> str:
     return f"{name:<36} {' '.join(words)}  {result.duration_s:.1f} s"
 
 
+def describe_running(running: Sequence[RunningProblem], *, now: float, most: int = 3) -> str:
+    """What is being waited for, longest first: `nist-filip: model 41 s, ...`."""
+    longest = sorted(running, key=lambda item: item.since)
+    words = [
+        f"{item.problem_id}: {item.doing} {max(0.0, now - item.since):.0f} s"
+        for item in longest[:most]
+    ]
+    if len(longest) > most:
+        words.append(f"and {len(longest) - most} more")
+    return ", ".join(words)
+
+
 class Lines:
-    """One plain line per settled problem."""
+    """One plain line per settled problem, and one now and then when nothing is settled."""
 
     def __init__(self, total: int, stream: TextIO) -> None:
         self._total, self._stream, self._count = total, stream, 0
+        self._spoke = time()
 
     def settled(self, result: Settled) -> None:
         """Write the problem's line."""
@@ -94,10 +117,13 @@ class Bar:
             self._correct += result.correct
         if not result.grounded or result.correct is False:
             self.say(describe(result))
-        self._bar.set_postfix_str(
-            f"grounded {self._grounded}, correct {self._correct}/{self._graded}", refresh=False
-        )
         self._bar.update()
+
+    def pulse(self, running: Sequence[RunningProblem]) -> None:
+        """Say on the bar what is being waited for longest."""
+        counts = f"grounded {self._grounded}, correct {self._correct}/{self._graded}"
+        waiting = describe_running(running, now=time(), most=1)
+        self._bar.set_postfix_str(", ".join(part for part in (counts, waiting) if part))
 
     def say(self, text: str) -> None:
         """Write a line above the bar."""
@@ -115,6 +141,9 @@ class Silence:
         """Hear it."""
 
     def say(self, text: str) -> None:
+        """Hear it."""
+
+    def pulse(self, running: Sequence[RunningProblem]) -> None:
         """Hear it."""
 
     def close(self) -> None:

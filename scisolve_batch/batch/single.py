@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from pathlib import Path
 
 from scisolve_batch.agent import events
 from scisolve_batch.batch.models import ModelOpener
+from scisolve_batch.batch.runner import describe_platform
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.batch.worker import (
     Job,
@@ -63,7 +63,7 @@ def solve_one(
             planned=(PlannedProblem(problem_id=problem.id, digest=problem.digest),),
             problems=(problem,),
             versions=template.versions,
-            platform=f"{platform.system()} {platform.release()} {platform.machine()}",
+            platform=describe_platform(),
             isolation=template.isolation,
         )
         attempt = Attempt(problem.id)

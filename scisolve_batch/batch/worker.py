@@ -6,6 +6,7 @@ holds one problem at a time, so its death costs one problem.
 
 from __future__ import annotations
 
+import faulthandler
 import hashlib
 import os
 import signal
@@ -35,6 +36,9 @@ from scisolve_batch.records import (
     Usage,
 )
 from scisolve_batch.rundir import ProblemDir
+
+STACK = "stack.txt"
+"""Where a worker that was killed at its deadline says what it was doing."""
 
 
 class OpenModel(Protocol):
@@ -331,14 +335,29 @@ def work(
     with suppress(BrokenPipeError, EOFError, ConnectionResetError), source:
         say(Ready())
         while (job := pipe.recv()) is not None:
-            solution = run_problem(
-                job,
-                settings=settings,
-                source=source,
-                open_model=open_model,
-                observe=_narrate(say),
-            )
+            with _stack_on_demand(job.folder):
+                solution = run_problem(
+                    job,
+                    settings=settings,
+                    source=source,
+                    open_model=open_model,
+                    observe=_narrate(say),
+                )
             say(settled(job.attempt, solution))
+
+
+@contextmanager
+def _stack_on_demand(folder: Path) -> Iterator[None]:
+    """While this problem runs, SIGUSR1 writes the worker's Python stack into its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / STACK
+    with path.open("w") as file:
+        faulthandler.register(signal.SIGUSR1, file=file, all_threads=True, chain=False)
+        try:
+            yield
+        finally:
+            faulthandler.unregister(signal.SIGUSR1)
+    path.unlink()
 
 
 def _narrate(say: Callable[[Said], None]) -> events.Observer:
@@ -350,6 +369,8 @@ def _narrate(say: Callable[[Said], None]) -> events.Observer:
                 say(Waited(turn.wait_s))
             case events.CellStarted(index):
                 say(Doing(f"cell {index}"))
+            case events.CellFinished():
+                say(Doing("check"))
 
     return observe
 

@@ -1,0 +1,297 @@
+"""Carries events from the pool to the scheduler, and its actions to the pool and the disk.
+
+What happened is in the journal before anything follows from it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic, time
+
+from scisolve_batch.batch.pool import Died, Pool
+from scisolve_batch.batch.progress import Progress
+from scisolve_batch.batch.scheduler import (
+    Action,
+    Attempt,
+    AttemptFinished,
+    Dispatch,
+    Event,
+    KillWorker,
+    Loss,
+    RecordLoss,
+    RetireWorker,
+    Scheduler,
+    StartWorker,
+    StopRequested,
+    Tick,
+    WaitAnnounced,
+    WorkerLost,
+    WorkerReady,
+)
+from scisolve_batch.batch.stops import StopLevel, Stops
+from scisolve_batch.batch.worker import (
+    Doing,
+    Job,
+    Ready,
+    Said,
+    Settled,
+    Waited,
+    derive_seed,
+    lost_solution,
+    settled,
+    utc_now,
+)
+from scisolve_batch.errors import FATAL_MODEL_ERRORS, RETRYABLE_MODEL_ERRORS, ScisolveError
+from scisolve_batch.records import (
+    Failure,
+    JournalEvent,
+    JournalLine,
+    Problem,
+    RunningProblem,
+    RunStatus,
+    Settings,
+    StopReason,
+)
+from scisolve_batch.rundir import RunDir
+
+STATUS_EVERY_S = 0.2
+"""Changes of `status.json` are at least this far apart."""
+PULSE_EVERY_S = 1.0
+"""How often the display hears what is being waited for."""
+
+
+@dataclass(slots=True)
+class Carrier:
+    """Carries events to the scheduler and its actions to the pool and the run directory."""
+
+    run: RunDir
+    settings: Settings
+    problems: dict[str, Problem]
+    display: Progress
+    stops: Stops
+    scheduler: Scheduler
+    pool: Pool
+    total: int
+    watch: dict[int, RunningProblem] = field(default_factory=dict)
+    fatal: str | None = None
+    exitcode: int | None = None
+    stop_level: StopLevel = StopLevel.NONE
+    status_due: float | None = 0.0
+    pulse_due: float = 0.0
+
+    def run_to_end(self) -> None:
+        """Work until nothing runs and nothing more is to be started.
+
+        Raises:
+            ScisolveError: workers die before they can work.
+            RunDirError: the run directory cannot be written any more.
+        """
+        self.log(JournalEvent.STARTED, detail=f"pid {os.getpid()}")
+        self.perform(self.scheduler.start())
+        while not self.scheduler.done:
+            for worker, message in self.pool.listen(self.patience()):
+                self.hear(worker, message)
+                self.status_due = self.status_due or monotonic() + STATUS_EVERY_S
+            self.hear_stops()
+            self.tell(Tick())
+            self.show()
+        self.show()
+        if self.scheduler.broken:
+            raise ScisolveError("worker processes die before they can work; nothing could be run")
+        self.log(JournalEvent.STOPPED, detail=self.fatal or "")
+
+    def patience(self) -> float:
+        """Seconds to listen at most: until a deadline, or until something is to be shown."""
+        due = [self.pulse_due]
+        if self.status_due is not None:
+            due.append(self.status_due)
+        if (wake := self.scheduler.wake_time()) is not None:
+            due.append(wake)
+        return max(0.0, min(due) - monotonic())
+
+    def show(self) -> None:
+        """Write `status.json` when something changed, and give the display its pulse."""
+        if self.status_due is not None and (monotonic() >= self.status_due or self.scheduler.done):
+            self.status_due = None
+            self.run.write_status(
+                RunStatus(
+                    at=time(),
+                    pid=os.getpid(),
+                    total=self.total,
+                    settled=len(self.scheduler.settled),
+                    waiting=len(self.scheduler.waiting),
+                    stopping=self.scheduler.stopping,
+                    running=tuple(self.watch.values()),
+                )
+            )
+        if monotonic() >= self.pulse_due:
+            self.pulse_due = monotonic() + PULSE_EVERY_S
+            self.display.pulse(tuple(self.watch.values()))
+
+    def tell(self, event: Event) -> None:
+        """Let the scheduler decide about an event, and do what it says."""
+        self.perform(self.scheduler.handle(event, monotonic()))
+
+    def hear(self, worker: int, message: Said | Died) -> None:
+        """Translate what a worker said into an event."""
+        match message:
+            case Ready():
+                self.tell(WorkerReady(worker))
+            case Doing(what):
+                if worker in self.watch:
+                    update = {"doing": what, "since": time()}
+                    self.watch[worker] = self.watch[worker].model_copy(update=update)
+            case Waited(seconds):
+                self.tell(WaitAnnounced(worker, seconds))
+            case Settled():
+                self.watch.pop(worker, None)
+                retryable = _retryable(message)
+                if retryable and self.scheduler.may_retry(message.attempt):
+                    self.log(JournalEvent.LOST, message.attempt, worker=worker)
+                else:
+                    self.settle(message, worker=worker)
+                self.tell(AttemptFinished(worker, retryable))
+            case Died(exitcode):
+                self.watch.pop(worker, None)
+                self.exitcode = exitcode
+                self.tell(WorkerLost(worker))
+
+    def settle(self, result: Settled, *, worker: int | None) -> None:
+        """A record is on disk: say so, in the journal first."""
+        self.log(JournalEvent.SETTLED, result.attempt, worker=worker)
+        self.display.settled(result)
+        if result.failure and result.failure.kind in FATAL_MODEL_ERRORS and self.fatal is None:
+            self.fatal = result.failure.message
+            self.display.say(f"stopping: {self.fatal}")
+            self.tell(StopRequested())
+
+    def hear_stops(self) -> None:
+        """First Ctrl-C: finish what runs. Second, or SIGTERM: end it."""
+        self.stops.drain()
+        level = self.stops.level
+        if level <= self.stop_level:
+            return
+        self.stop_level = level
+        if level is StopLevel.DRAIN:
+            self.display.say(
+                "stopping: what runs is finished, nothing new is started (Ctrl-C again: end it now)"
+            )
+        self.tell(StopRequested(now=level is StopLevel.CANCEL))
+
+    # -- actions --
+
+    def perform(self, actions: Sequence[Action]) -> None:
+        """Do what the scheduler decided."""
+        for action in actions:
+            match action:
+                case StartWorker(worker):
+                    self.pool.start(worker)
+                case Dispatch(worker, attempt):
+                    self.dispatch(worker, attempt)
+                case KillWorker(worker, loss):
+                    self.pool.kill(worker, ask_for_stack=loss is Loss.TIMED_OUT)
+                case RetireWorker(worker):
+                    self.pool.send(worker, None)
+                case RecordLoss():
+                    self.record_loss(action)
+
+    def dispatch(self, worker: int, attempt: Attempt) -> None:
+        """Give a worker its problem; an earlier attempt's folder is kept beside."""
+        problem = self.problems[attempt.problem_id]
+        folder = self.run.problem(attempt.problem_id, attempt.sample)
+        folder.set_aside(attempt.attempt - 1)
+        self.log(JournalEvent.DISPATCHED, attempt, worker=worker)
+        seed = derive_seed(self.settings.seed, problem, sample=attempt.sample)
+        self.pool.send(worker, Job(attempt=attempt, problem=problem, folder=folder.path, seed=seed))
+        self.watch[worker] = RunningProblem(
+            problem_id=attempt.problem_id,
+            sample=attempt.sample,
+            attempt=attempt.attempt,
+            worker=worker,
+            pid=self.pool.pid(worker),
+            doing="start",
+            since=time(),
+            started=time(),
+        )
+
+    def record_loss(self, loss: RecordLoss) -> None:
+        """Write the record that a lost worker could not write."""
+        attempt = loss.attempt
+        folder = self.run.problem(attempt.problem_id, attempt.sample)
+        solution = folder.read_solution()
+        if solution is None:  # else it died between its record and saying so
+            reason, failure = self.explain(loss)
+            problem = self.problems[attempt.problem_id]
+            solution = lost_solution(
+                problem, self.settings.model, folder, reason=reason, failure=failure
+            ).model_copy(
+                update={
+                    "sample": attempt.sample,
+                    "attempt": attempt.attempt,
+                    "seed": derive_seed(self.settings.seed, problem, sample=attempt.sample),
+                }
+            )
+            folder.path.mkdir(parents=True, exist_ok=True)
+            folder.write_solution(solution)
+        if loss.retry:
+            self.log(JournalEvent.LOST, attempt, detail=str(loss.loss))
+        else:
+            self.settle(settled(attempt, solution), worker=None)
+
+    def explain(self, loss: RecordLoss) -> tuple[StopReason, Failure]:
+        """Stop reason and failure of a lost attempt."""
+        match loss.loss:
+            case Loss.TIMED_OUT:
+                text = "its worker outlived the problem's deadline and was killed"
+                return StopReason.TIME_LIMIT, Failure(kind="deadline", message=text)
+            case Loss.STOPPED:
+                text = "the run was stopped while this problem was being worked on"
+                return StopReason.INTERRUPTED, Failure(kind="stopped", message=text)
+            case Loss.CRASHED:
+                text = f"its worker process ended {_how(self.exitcode)}"
+                return StopReason.SESSION_LOST, Failure(kind="worker_lost", message=text)
+
+    def log(
+        self,
+        event: JournalEvent,
+        attempt: Attempt | None = None,
+        *,
+        worker: int | None = None,
+        detail: str = "",
+    ) -> None:
+        """Add a line to the journal."""
+        self.run.log(
+            JournalLine(
+                event=event,
+                at=utc_now(),
+                problem_id=attempt.problem_id if attempt else None,
+                sample=attempt.sample if attempt else None,
+                attempt=attempt.attempt if attempt else None,
+                worker=worker,
+                detail=detail,
+            )
+        )
+
+
+def _retryable(result: Settled) -> bool:
+    """The machinery failed, not the model: another attempt may go better."""
+    if result.failure and result.failure.kind in FATAL_MODEL_ERRORS:
+        return False
+    if result.stop_reason is StopReason.SESSION_LOST:
+        return True
+    return (
+        result.stop_reason is StopReason.MODEL_ERROR
+        and result.failure is not None
+        and result.failure.kind in RETRYABLE_MODEL_ERRORS
+    )
+
+
+def _how(exitcode: int | None) -> str:
+    if exitcode is None:
+        return "in an unknown way"
+    if exitcode < 0:
+        return f"by signal {-exitcode} ({signal.Signals(-exitcode).name})"
+    return f"with exit code {exitcode}"
