@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scisolve_batch.model.base import Block, Message, Model, NoReply, Reply, Request
     from scisolve_batch.model.credentials import Credentials, require_credentials
-    from scisolve_batch.model.factory import open_model, split_model
+    from scisolve_batch.model.factory import check_model, open_model, split_model
     from scisolve_batch.model.live import LiveModel
+    from scisolve_batch.model.replay import RecordingModel, ReplayModel
     from scisolve_batch.model.retry import RetryPolicy
     from scisolve_batch.model.scripted import ScriptedModel, ScriptedTurn, finish, run_python, text
 
 _HOMES = {
     "base": ("Block", "Message", "Model", "NoReply", "Reply", "Request"),
     "credentials": ("Credentials", "require_credentials"),
-    "factory": ("open_model", "split_model"),
+    "factory": ("check_model", "open_model", "split_model"),
     "live": ("LiveModel",),
+    "replay": ("RecordingModel", "ReplayModel"),
     "retry": ("RetryPolicy",),
     "scripted": ("ScriptedModel", "ScriptedTurn", "finish", "run_python", "text"),
 }
@@ -34,11 +36,14 @@ __all__ = [
     "Message",
     "Model",
     "NoReply",
+    "RecordingModel",
+    "ReplayModel",
     "Reply",
     "Request",
     "RetryPolicy",
     "ScriptedModel",
     "ScriptedTurn",
+    "check_model",
     "finish",
     "open_model",
     "require_credentials",

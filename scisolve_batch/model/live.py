@@ -11,6 +11,7 @@ import os
 import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from scisolve_batch.errors import ModelError, UsageError
@@ -119,16 +120,16 @@ class LiveModel:
         import anthropic  # noqa: PLC0415
 
         timeout = anthropic.Timeout(self._attempt_s, connect=CONNECT_S, read=self._read_s)
-        more: dict[str, Any] = {}
+        plain = credentials.is_local and str(credentials.base_url).startswith("http:")
+        # Without certificates nothing is trusted, and nothing need be where nothing is signed.
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else _tls_context()
+        more: dict[str, Any] = {"verify": tls}
+        if credentials.is_local:
+            more["trust_env"] = False  # a proxy cannot know this machine's loopback
         if self._wrap_transport is not None:
             import httpx2  # noqa: PLC0415
 
-            more["transport"] = self._wrap_transport(httpx2.HTTPTransport())
-        elif credentials.is_local:
-            more["trust_env"] = False  # a proxy cannot know this machine's loopback
-            if str(credentials.base_url).startswith("http:"):
-                # No certificate is read (54 ms) where none is checked; it would trust nobody.
-                more["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            more["transport"] = self._wrap_transport(httpx2.HTTPTransport(**more))
         return anthropic.Anthropic(
             api_key=credentials.api_key,
             auth_token=None if credentials.api_key else credentials.auth_token,
@@ -174,6 +175,15 @@ class LiveModel:
 
         reply = read_response(chunks(), headers=headers)
         return replace(reply, first_event_s=first[0] if first else None)
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """The trusted certificates. Reading them takes 54 ms, so a process does it once."""
+    import httpx2  # noqa: PLC0415
+
+    context: ssl.SSLContext = httpx2.create_ssl_context()
+    return context
 
 
 def read_response(chunks: Iterable[bytes], *, headers: Mapping[str, str]) -> Reply:

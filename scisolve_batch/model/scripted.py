@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from scisolve_batch.documents import Document, read_document, suggest
 from scisolve_batch.errors import ModelError, SuiteError
 from scisolve_batch.model.assemble import read_usage
 from scisolve_batch.model.base import Block, Reply, Request
@@ -158,45 +159,24 @@ def read_script(path: Path) -> tuple[ScriptedTurn, ...]:
     Raises:
         SuiteError: with the file and, where it is known, the line.
     """
-    turns, lines = _load(path)
+    document = read_document(path)
+    turns = document.data
     if not isinstance(turns, list) or not turns:
-        raise SuiteError("a script is a list of turns, like `- run_python: print(1)`", file=path)
+        raise document.error("a script is a list of turns, like `- run_python: print(1)`")
     return tuple(
-        _read_turn(turn, where=_Place(path, line, f"turn {number}"))
-        for number, (turn, line) in enumerate(zip(turns, lines, strict=True), 1)
+        _read_turn(turn, where=_Place(document, number)) for number, turn in enumerate(turns)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    file: Path
-    line: int | None
-    path: str
+    """A turn of a script, for errors that name it."""
 
-    def error(self, what: str) -> SuiteError:
-        return SuiteError(what, file=self.file, line=self.line, path=self.path)
+    document: Document
+    number: int  # from 0
 
-
-def _load(path: Path) -> tuple[Any, list[int | None]]:
-    """The document, and the line of each of its top-level items."""
-    import yaml  # noqa: PLC0415 - most models read no file
-
-    try:
-        content = path.read_text(encoding="utf-8")
-        node = yaml.compose(content, Loader=yaml.SafeLoader)
-        document = yaml.safe_load(content)
-    except OSError as error:
-        raise SuiteError(f"cannot be read: {error.strerror or error}", file=path) from error
-    except UnicodeDecodeError as error:
-        raise SuiteError(f"is not UTF-8: {error}", file=path) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else None
-        what = f"is not YAML: {getattr(error, 'problem', None) or error}"
-        raise SuiteError(what, file=path, line=line) from error
-    if not isinstance(node, yaml.SequenceNode):
-        return document, []
-    return document, [item.start_mark.line + 1 for item in node.value]
+    def error(self, what: str, *path: str | int) -> SuiteError:
+        return self.document.error(what, (self.number, *path))
 
 
 def _read_turn(turn: Any, *, where: _Place) -> ScriptedTurn:
@@ -204,7 +184,8 @@ def _read_turn(turn: Any, *, where: _Place) -> ScriptedTurn:
         raise where.error(f"a turn is a mapping with {_words(_KEYS)}")
     unknown = [str(key) for key in turn if key not in _KEYS]
     if unknown:
-        raise where.error(f"unknown key {unknown[0]!r}; a turn has {_words(_KEYS)}")
+        near = suggest(unknown[0], _KEYS) or f"; a turn has {_words(_KEYS)}"
+        raise where.error(f"unknown key{near}", unknown[0])
     ways = [key for key in (*_TOOLS, "calls") if key in turn]
     if len(ways) > 1:
         raise where.error(f"{_words(ways)} stand side by side; write several calls under `calls`")
@@ -212,9 +193,9 @@ def _read_turn(turn: Any, *, where: _Place) -> ScriptedTurn:
         raise where.error(f"says and calls nothing; give one of {_words((*_TOOLS, 'calls', 'text'))}")  # fmt: skip
     words, stop = turn.get("text", ""), turn.get("stop_reason")
     if not isinstance(words, str):
-        raise where.error("text is not a string")
+        raise where.error("must be text", "text")
     if stop is not None and not isinstance(stop, str):
-        raise where.error("stop_reason is not a string")
+        raise where.error("must be text, like max_tokens", "stop_reason")
     return ScriptedTurn(
         text=words,
         calls=tuple(_read_calls(turn, where=where)),
@@ -226,25 +207,28 @@ def _read_turn(turn: Any, *, where: _Place) -> ScriptedTurn:
 def _read_calls(turn: dict[str, Any], *, where: _Place) -> Iterator[tuple[str, dict[str, Any]]]:
     calls = turn.get("calls", [{key: turn[key]} for key in _TOOLS if key in turn])
     if not isinstance(calls, list):
-        raise where.error("calls is not a list")
-    for call in calls:
+        raise where.error("must be a list of calls", "calls")
+    for position, call in enumerate(calls):
         if not (isinstance(call, dict) and len(call) == 1 and next(iter(call)) in _TOOLS):
-            raise where.error(f"a call is a mapping with one key, {_words(_TOOLS)}")
+            raise where.error(
+                f"a call is a mapping with one key, {_words(_TOOLS)}", "calls", position
+            )
         ((tool, arguments),) = call.items()
         if tool == RUN_PYTHON and isinstance(arguments, str):
             arguments = {"code": arguments}
         if not isinstance(arguments, dict):
-            wanted = "the code" if tool == RUN_PYTHON else "a mapping with the answer"
-            raise where.error(f"{tool} is not {wanted}")
+            wanted = "text, the code" if tool == RUN_PYTHON else "a mapping with the answer"
+            at = ("calls", position, tool) if "calls" in turn else (tool,)
+            raise where.error(f"must be {wanted}", *at)
         yield tool, arguments
 
 
 def _read_usage(usage: Any, *, where: _Place) -> Usage:
     names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")  # fmt: skip
     if not isinstance(usage, dict) or not set(usage) <= set(names):
-        raise where.error(f"usage is a mapping with {_words(names)}")
+        raise where.error(f"must be a mapping with {_words(names)}", "usage")
     if not all(type(count) is int and count >= 0 for count in usage.values()):
-        raise where.error("usage holds something that is not a count of tokens")
+        raise where.error("must hold counts of tokens", "usage")
     return read_usage(usage)
 
 

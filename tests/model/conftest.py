@@ -142,6 +142,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: WireServer
 
     def log_message(self, *args: object) -> None:
@@ -226,6 +227,20 @@ class WireServer(ThreadingHTTPServer):
     @property
     def bodies(self) -> list[dict[str, Any]]:
         return [json.loads(body) for _, body in self.requests]
+
+    @staticmethod
+    def behaviours() -> list[str]:
+        return list(BEHAVIOURS)
+
+    @staticmethod
+    def text_stream(*parts: str) -> tuple[bytes, ...]:
+        """The chunks of a reply that says these parts."""
+        begin = event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+        deltas = (
+            event("content_block_delta", index=0, delta={"type": "text_delta", "text": part})
+            for part in parts
+        )
+        return (START, begin, *deltas, end("end_turn"))
 
     def play(self, *plan: str | Behaviour) -> None:
         self.plan = [BEHAVIOURS[step] if isinstance(step, str) else step for step in plan]

@@ -47,7 +47,7 @@ import sys
 import scisolve_batch.model as m
 for name in m.__all__: getattr(m, name)
 m.open_model("claude-haiku-5-5", credentials=m.Credentials(api_key="k"))
-heavy = {"anthropic", "httpx2", "numpy", "yaml"} & set(sys.modules)
+heavy = {"anthropic", "httpx2", "numpy"} & set(sys.modules)
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True)

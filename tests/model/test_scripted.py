@@ -99,36 +99,42 @@ def test_an_exhausted_script_names_itself_and_its_length(tmp_path: Path, questio
 @pytest.mark.parametrize(
     ("script", "line", "words"),
     [
-        ("", None, "a script is a list of turns"),
-        ("run_python: print(1)", None, "a script is a list of turns"),
-        ("- run_python: a\n- python: b", 2, "unknown key 'python'"),
+        ("run_python: print(1)", 1, "a script is a list of turns"),
+        (
+            "- run_python: a\n- run_pyton: b",
+            2,
+            "[1].run_pyton: unknown key; did you mean `run_python`?",
+        ),
+        ("- run_python: a\n- {exec: b}", 2, "unknown key; a turn has `text`, `run_python`"),
         ("- run_python: a\n- {run_python: b, finish_solution: {}}", 2, "stand side by side"),
         ("- stop_reason: end_turn", 1, "says and calls nothing"),
         ("- just words", 1, "a turn is a mapping"),
-        ("- text: 3", 1, "text is not a string"),
-        ("- run_python: 3", 1, "run_python is not the code"),
-        ("- finish_solution: done", 1, "finish_solution is not a mapping"),
-        ("- calls: {run_python: a}", 1, "calls is not a list"),
-        ("- calls:\n  - {run_python: a, finish_solution: {}}", 1, "a mapping with one key"),
-        ("- {text: a, usage: {tokens: 3}}", 1, "usage is a mapping"),
-        ("- {text: a, usage: {input_tokens: -3}}", 1, "not a count of tokens"),
-        ("- {text: a, stop_reason: 7}", 1, "stop_reason is not a string"),
-        ("- run_python: a\n- text: [", 2, "is not YAML"),
+        ("-\n  run_python: a\n  text: 3", 3, "[0].text: must be text"),
+        ("- run_python: 3", 1, "must be text, the code"),
+        ("- finish_solution: done", 1, "must be a mapping with the answer"),
+        ("- calls: {run_python: a}", 1, "must be a list of calls"),
+        ("- calls:\n  - {run_python: a, finish_solution: {}}", 2, "a mapping with one key"),
+        ("- calls:\n  - run_python: a\n  - finish_solution: 1", 3, "[0].calls[1].finish_solution"),
+        ("- {text: a, usage: {tokens: 3}}", 1, "must be a mapping with `input_tokens`"),
+        ("- {text: a, usage: {input_tokens: -3}}", 1, "must hold counts of tokens"),
+        ("- {text: a, stop_reason: 7}", 1, "must be text, like max_tokens"),
+        ("- run_python: a\n- text: a: b", 2, "unquoted text"),
+        ("- run_python: a\n  run_python: b", 2, "stands twice"),
     ],
 )
 def test_a_wrong_script_is_named_with_its_line(
-    tmp_path: Path, script: str, line: int | None, words: str
+    tmp_path: Path, script: str, line: int, words: str
 ) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(script)
     with pytest.raises(SuiteError) as caught:
         ScriptedModel.from_file(path)
     assert words in str(caught.value)
-    assert str(caught.value).startswith(f"{path}:{line}:" if line else f"{path}:")
+    assert str(caught.value).startswith(f"{path}:{line}:")
 
 
 def test_a_missing_script_is_a_suite_error(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match=r"none\.yaml: cannot be read: No such file"):
+    with pytest.raises(SuiteError, match=r"none\.yaml: no such file"):
         ScriptedModel.from_file(tmp_path / "none.yaml")
 
 
