@@ -1,0 +1,445 @@
+"""From a run directory to the rows of a report's tables, in plain Python.
+
+Anything a run directory may hold is read without raising: a record that is absent, torn or of
+an unknown form becomes a row that says so. It loads no numpy, pandas or pyarrow.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from scisolve_batch.records import (
+    FAILING,
+    CertifiedValue,
+    Literal,
+    Manifest,
+    PlannedProblem,
+    Problem,
+    Solution,
+    StopReason,
+    Usage,
+)
+from scisolve_batch.report.schema import SCHEMA_VERSION, TABLES
+from scisolve_batch.rundir import SOLUTION, ProblemDir, RunDir
+
+NEAR = 0.8
+"""A limit counts as nearly reached above this share of it."""
+
+LOST = frozenset({StopReason.MODEL_ERROR, StopReason.SESSION_LOST, StopReason.INTERRUPTED})
+"""Ends that say nothing about the solver: the service, the machine or a person ended the work."""
+
+NOT_RUN = "not_run"
+UNREADABLE = "unreadable"
+SCRIPTED = "scripted"
+
+KEY = ("run_id", "problem_id", "sample")
+"""What names a sample in every table."""
+
+_AROUND = 48  # characters of the answer shown on each side of a number
+_SPACE = re.compile(r"\s+")
+
+
+class Rows:
+    """The rows of one table, kept by column."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.columns: dict[str, list[Any]] = {name: [] for name in names}
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row; it names every column."""
+        for name, column in self.columns.items():
+            column.append(row[name])
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        names = tuple(self.columns)
+        for values in zip(*self.columns.values(), strict=True):
+            yield dict(zip(names, values, strict=True))
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return self.columns[name]
+
+
+Tables = dict[str, Rows]
+"""Every table of a report by name."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One planned sample with whatever is known about it."""
+
+    planned: PlannedProblem
+    """The line of the plan."""
+    problem: Problem
+    """The problem, or a bare one when the manifest does not hold it."""
+    solution: Solution | None
+    """Its record, none while there is none that can be read."""
+    folder: ProblemDir
+    """Where it was worked on."""
+    trouble: str = ""
+    """Why the record cannot be read."""
+
+    @cached_property
+    def cause(self) -> str:
+        """Why the work ended, also when there is no record."""
+        if self.solution is not None:
+            return self.solution.stop_reason.value
+        return UNREADABLE if self.trouble else NOT_RUN
+
+    @cached_property
+    def missing(self) -> bool:
+        """The result says nothing about the solver."""
+        return self.solution is None or self.solution.stop_reason in LOST
+
+    @cached_property
+    def outcome(self) -> str:
+        """Where the sample stands in the ledger."""
+        if self.solution is None or not self.solution.finished:
+            return "unfinished"
+        grounding = self.solution.grounding
+        return grounding.verdict.value if grounding is not None else "unchecked"
+
+    @cached_property
+    def correct(self) -> bool | None:
+        """All certified values are met; none when nothing is certified or the result is missing."""
+        if self.missing or self.solution is None:
+            return None
+        if not self.solution.finished:
+            return False if self.problem.values else None
+        return self.solution.grade.correct
+
+
+def scrub(value: Any) -> Any:
+    """The same JSON value without lone surrogates, which no UTF-8 can carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {scrub(key): scrub(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [scrub(item) for item in value]
+    return value
+
+
+def read_solution(folder: ProblemDir) -> tuple[Solution | None, str]:
+    """The record of a sample, or why it cannot be read. It does not raise."""
+    try:
+        data = (folder.path / SOLUTION).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None, ""
+    except OSError as error:
+        return None, f"cannot be read: {error.strerror or error}"
+    try:
+        return Solution.model_validate_json(data), ""
+    except ValidationError:
+        pass  # lone surrogates are legal in JSON and refused by the fast reader
+    try:
+        return Solution.model_validate(scrub(json.loads(data))), ""
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return None, f"not a solution record: {place}: {first['msg']}"
+    except (ValueError, RecursionError) as error:
+        return None, f"not a solution record: {error}"
+
+
+def read_results(run: RunDir) -> Iterator[Result]:
+    """Every planned sample, in the order of the plan."""
+    problems = {problem.id: problem for problem in run.manifest.problems}
+    for planned in run.manifest.planned:
+        problem = problems.get(planned.problem_id) or Problem(id=planned.problem_id, statement="")
+        folder = run.problem(planned.problem_id, planned.sample)
+        solution, trouble = read_solution(folder)
+        yield Result(planned, problem, solution, folder, trouble)
+
+
+def collect(run: RunDir, *, texts: bool = True) -> Tables:
+    """Read a run directory into the rows of all tables.
+
+    Args:
+        run: the run.
+        texts: also read the code and the output of the cells; otherwise they are missing.
+    """
+    tables = {name: Rows(table.names) for name, table in TABLES.items()}
+    tables["runs"].add(run_row(run.manifest))
+    for result in read_results(run):
+        add_result(tables, run.manifest, result, texts=texts)
+    return tables
+
+
+def add_result(tables: Tables, manifest: Manifest, result: Result, *, texts: bool = True) -> None:
+    """Add one sample to every table it appears in."""
+    key = {
+        "run_id": manifest.run_id,
+        "problem_id": result.planned.problem_id,
+        "sample": result.planned.sample,
+    }
+    tables["solutions"].add(key | _solution_row(manifest, result))
+    if result.solution is None:
+        return
+    for row in _literal_rows(result.solution):
+        tables["literals"].add(key | row)
+    for row in _cell_rows(result, texts=texts):
+        tables["cells"].add(key | row)
+    for row in _value_rows(result):
+        tables["values"].add(key | row)
+    for row in _turn_rows(result.solution):
+        tables["turns"].add(key | row)
+
+
+def read_time(text: str) -> datetime | None:
+    """A time as the records write it, in UTC; None when it is none."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+def run_row(manifest: Manifest) -> dict[str, Any]:
+    """The row of a run."""
+    suite, limits = manifest.suite, manifest.limits
+    return {
+        "run_id": manifest.run_id,
+        "created_at": read_time(manifest.created_at),
+        "suite_id": suite.id,
+        "suite_version": suite.version,
+        "suite_title": suite.title,
+        "suite_digest": suite.digest,
+        "suite_pin": suite.pin,
+        "model": manifest.model,
+        "scripted": manifest.model == SCRIPTED,
+        "grounding": manifest.grounding,
+        "seed": manifest.seed,
+        "jobs": manifest.jobs,
+        "problems": len({planned.problem_id for planned in manifest.planned}),
+        "planned": len(manifest.planned),
+        "max_turns": limits.max_turns,
+        "max_output_tokens": limits.max_output_tokens,
+        "max_tokens": limits.max_tokens,
+        "problem_limit_s": limits.problem_s,
+        "cell_limit_s": limits.cell_s,
+        "memory_mb": limits.memory_mb,
+        "output_kb": limits.output_kb,
+        "platform": manifest.platform,
+        "versions": json.dumps(manifest.versions, sort_keys=True),
+        "isolation": json.dumps(manifest.isolation, sort_keys=True, default=str),
+        "run_format": manifest.format,
+        "schema_version": SCHEMA_VERSION,
+    }
+
+
+def _tokens(usage: Usage) -> dict[str, int | None]:
+    return {name: getattr(usage, name) for name in Usage.model_fields}
+
+
+def _solution_row(manifest: Manifest, result: Result) -> dict[str, Any]:
+    problem = result.problem
+    about = {
+        "suite_id": manifest.suite.id,
+        "model": manifest.model,
+        "problem_digest": result.planned.digest,
+        "title": problem.title,
+        "domain": problem.domain,
+        "difficulty": problem.difficulty,
+        "tags": list(problem.tags),
+        "twin_of": problem.twin_of,
+        "outcome": result.outcome,
+        "cause": result.cause,
+        "missing": result.missing,
+        "correct": result.correct,
+    }
+    if result.solution is None:
+        return _NOTHING | {"failure_message": result.trouble or None} | about
+    return _worked_row(manifest, result, result.solution) | about
+
+
+_NOTHING: dict[str, Any] = {
+    **dict.fromkeys(name for name in TABLES["solutions"].names if name not in KEY),
+    "finished": False,
+    "traps": [],
+    "failing_texts": [],
+    "near_limits": [],
+    "retried": False,
+    **dict.fromkeys(
+        ("literals", "failing_literals", "refusals", "turns", "cells", "cells_ok", "total_tokens"),
+        0,
+    ),
+}
+
+
+def _worked_row(manifest: Manifest, result: Result, solution: Solution) -> dict[str, Any]:
+    check = solution.verification
+    literals = solution.grounding.literals if solution.grounding else ()
+    chances = [item.chance for item in literals if item.chance is not None]
+    grades = solution.grade.values
+    digits = [grade.correct_digits for grade in grades if grade.correct_digits is not None]
+    return {
+        "attempt": solution.attempt,
+        "seed": solution.seed,
+        "started_at": read_time(solution.started_at),
+        "failure_kind": solution.failure.kind if solution.failure else None,
+        "failure_message": solution.failure.message if solution.failure else None,
+        "finished": solution.finished,
+        "grounded": None if result.missing else solution.grounded,
+        "verified": None if result.missing else solution.verified,
+        "fraction": solution.grade.fraction,
+        "worst_correct_digits": min(digits, default=None),
+        "traps": [grade.trap for grade in grades if grade.trap],
+        "answer": solution.answer,
+        "verification_kind": check.kind if check else None,
+        "verification_valid": check.valid if check else None,
+        "verification_reason": check.reason if check else None,
+        "verification_description": check.description if check else None,
+        "evidence_cell": check.evidence_cell if check else None,
+        "literals": len(literals),
+        "failing_literals": sum(item.verdict in FAILING for item in literals),
+        "failing_texts": list(solution.ungrounded),
+        "expected_coincidences": sum(chances) if chances else None,
+        "refusals": len(solution.refusals),
+        "turns": len(solution.turns),
+        "cells": len(solution.cells),
+        "cells_ok": sum(cell.ok for cell in solution.cells),
+        **_tokens(solution.usage),
+        "total_tokens": solution.usage.total,
+        "duration_s": solution.duration_s,
+        "model_s": solution.model_s,
+        "wait_s": solution.wait_s,
+        "cell_s": solution.cell_s,
+        "retried": solution.attempt > 1 or any(turn.attempts > 1 for turn in solution.turns),
+        "near_limits": _near_limits(manifest, result.problem, solution),
+    }
+
+
+def _near_limits(manifest: Manifest, problem: Problem, solution: Solution) -> list[str]:
+    limits = manifest.limits.model_copy(update=problem.limits.model_dump(exclude_none=True))
+    cells = solution.cells
+    used: dict[str, tuple[float, float | None]] = {
+        "turns": (len(solution.turns), limits.max_turns),
+        "tokens": (solution.usage.total, limits.max_tokens),
+        "problem_s": (solution.duration_s - solution.wait_s, limits.problem_s),
+        "cell_s": (max((cell.wall_s for cell in cells), default=0), limits.cell_s),
+        "memory_mb": (max((c.peak_memory_mb or 0 for c in cells), default=0), limits.memory_mb),
+    }
+    near = [name for name, (part, all_) in used.items() if all_ is not None and part > NEAR * all_]
+    if any(cell.stdout_dropped or cell.stderr_dropped for cell in cells):
+        near.append("output_kb")
+    return near
+
+
+def _context(solution: Solution, literal: Literal) -> str:
+    text = solution.answer or ""
+    if literal.where != "answer":
+        return ""
+    before = text[max(0, literal.start - _AROUND) : literal.start]
+    after = text[literal.end : literal.end + _AROUND]
+    return _SPACE.sub(" ", before + text[literal.start : literal.end] + after).strip()
+
+
+def _literal_rows(solution: Solution) -> Iterator[dict[str, Any]]:
+    for number, item in enumerate(solution.grounding.literals if solution.grounding else (), 1):
+        yield {
+            "literal": number,
+            "text": item.text,
+            "where": item.where,
+            "start": item.start,
+            "end": item.end,
+            "value": item.value,
+            "verdict": item.verdict.value,
+            "failing": item.verdict in FAILING,
+            "reason": item.reason,
+            "relation": item.relation,
+            "source": item.source,
+            "cell": item.cell,
+            "line": item.line,
+            "printed": item.printed,
+            "label": item.label,
+            "nearest": item.nearest,
+            "chance": item.chance,
+            "warnings": list(item.warnings),
+            "context": _context(solution, item),
+        }
+
+
+def _read_text(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def _cell_rows(result: Result, *, texts: bool) -> Iterator[dict[str, Any]]:
+    solution = result.solution
+    for cell in solution.cells if solution else ():
+        stem = str(result.folder.cells / f"{cell.index:02d}")
+        yield {
+            "cell": cell.index,
+            "status": cell.status.value,
+            "ok": cell.ok,
+            "state": cell.state.value,
+            "note": cell.note,
+            "code": _read_text(Path(stem + ".py")) if texts else None,
+            "stdout": _read_text(Path(stem + ".out")) if texts else None,
+            "stderr": _read_text(Path(stem + ".err")) if texts else None,
+            "traceback": cell.traceback,
+            "stack": cell.stack,
+            "wall_s": cell.wall_s,
+            "cpu_s": cell.cpu_s,
+            "peak_memory_mb": cell.peak_memory_mb,
+            "stdout_dropped": cell.stdout_dropped,
+            "stderr_dropped": cell.stderr_dropped,
+            "alarms": cell.alarms,
+            "snapshot": cell.snapshot,
+            "threads": cell.threads,
+            "integrity": cell.integrity,
+            "figures": list(cell.figures),
+        }
+
+
+def _value_rows(result: Result) -> Iterator[dict[str, Any]]:
+    certified = {value.name: value for value in result.problem.values}
+    for grade in result.solution.grade.values if result.solution else ():
+        known = certified.get(grade.name) or CertifiedValue(name=grade.name, value=grade.certified)
+        yield {
+            "domain": result.problem.domain,
+            "name": grade.name,
+            "certified": grade.certified,
+            "reported": grade.reported,
+            "unit": grade.unit,
+            "verdict": grade.verdict.value,
+            "how": grade.how,
+            "relative_error": grade.relative_error,
+            "correct_digits": grade.correct_digits,
+            "claimed_digits": grade.claimed_digits,
+            "certified_digits": known.digits,
+            "rtol": known.rtol,
+            "atol": known.atol,
+            "exact": known.exact,
+            "trap": grade.trap,
+        }
+
+
+def _turn_rows(solution: Solution) -> Iterator[dict[str, Any]]:
+    for turn in solution.turns:
+        yield {
+            "turn": turn.index,
+            "stop_reason": turn.stop_reason,
+            "model": turn.model,
+            **_tokens(turn.usage),
+            "duration_s": turn.duration_s,
+            "wait_s": turn.wait_s,
+            "first_event_s": turn.first_event_s,
+            "attempts": turn.attempts,
+            "errors": list(turn.errors),
+            "request_id": turn.request_id,
+        }
