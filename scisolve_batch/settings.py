@@ -23,7 +23,11 @@ _FLAGS = {"problem_s": "--timeout", "cell_s": "--cell-timeout", "isolation_mode"
 
 
 def merge_settings(
-    flags: Mapping[str, Any], *, environ: Mapping[str, str], limits: Limits | None = None
+    flags: Mapping[str, Any],
+    *,
+    environ: Mapping[str, str],
+    limits: Limits | None = None,
+    base: Settings | None = None,
 ) -> Settings:
     """Merge all sources.
 
@@ -31,12 +35,14 @@ def merge_settings(
         flags: settings and limits by name, as given on the command line; None means not given.
         environ: the environment, of which `SCISOLVE_BATCH_<NAME>` variables are read.
         limits: the suite's limits.
+        base: settings to begin from, when a run is continued.
 
     Raises:
         UsageError: a value does not fit; the message names the flag or the variable.
     """
-    merged: dict[str, Any] = {}
-    limit_values = (limits or Limits()).model_dump()
+    base = base or Settings(limits=limits or Limits())
+    merged = {name: getattr(base, name) for name in Settings.model_fields if name != "limits"}
+    limit_values = base.limits.model_dump()
     sources: dict[str, str] = {}
     for name in (*_FROM_ENVIRONMENT, *_LIMITS_FROM_ENVIRONMENT):
         variable = ENV_PREFIX + name.upper()

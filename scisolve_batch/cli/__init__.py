@@ -18,6 +18,7 @@ from scisolve_batch.errors import ScisolveError
 COMMANDS = {
     "run": "Run a suite of problems and report on it.",
     "solve": "Solve one problem, showing each step.",
+    "status": "Say what a run is doing right now.",
     "report": "Build the report of a run directory again.",
     "suite": "Check, pin and list suites.",
 }

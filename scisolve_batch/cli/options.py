@@ -44,3 +44,24 @@ def settings_options(command: F) -> F:
     for option in reversed(_SHARED):
         command = option(command)
     return command
+
+
+SELECTION = ("ids", "domains", "tags", "difficulty", "sample", "first", "shard")
+"""Parameters of `suite.select` that have an option."""
+
+_SELECTING = (
+    click.option("--id", "ids", multiple=True, metavar="GLOB", help="Only these ids; !GLOB: not."),
+    click.option("--domain", "domains", multiple=True, metavar="NAME", help="Only this domain."),
+    click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only problems so tagged."),
+    click.option("--difficulty", metavar="RANGE", help="Only these levels, like 4 or 4-5."),
+    click.option("--sample", type=int, metavar="N", help="N of them, drawn by --seed."),
+    click.option("--first", type=int, metavar="N", help="Only the first N of them."),
+    click.option("--shard", metavar="I/N", help="Only part I of N."),
+)
+
+
+def selection_options(command: F) -> F:
+    """Add the options that choose problems of a suite."""
+    for option in reversed(_SELECTING):
+        command = option(command)
+    return command

@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from scisolve_batch.batch.progress import open_progress
-from scisolve_batch.batch.runner import RunOutcome, run_suite
+from scisolve_batch.batch.runner import RunOutcome, resume_run, run_suite
 from scisolve_batch.cli import EXIT_INTERRUPTED
-from scisolve_batch.cli.options import settings_options
+from scisolve_batch.cli.options import SELECTION, selection_options, settings_options
 from scisolve_batch.errors import UsageError
 from scisolve_batch.model import require_credentials
 from scisolve_batch.records import Settings
 from scisolve_batch.report import build_report, render_summary, summarize
-from scisolve_batch.rundir import RunDir
+from scisolve_batch.rundir import MANIFEST, RunDir
 from scisolve_batch.settings import merge_settings
-from scisolve_batch.suite import load_suite, select
+from scisolve_batch.suite import bundled_names, load_suite, select
 
 
 @click.command("run", short_help="Run a suite of problems and report on it.")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", required=False)
 @settings_options
 @click.option("-j", "--jobs", type=int, metavar="N", help="Worker processes.  [default: 2]")
 @click.option("--samples", type=int, metavar="K", help="Repeats of each problem.  [default: 1]")
-@click.option("--max-attempts", type=int, metavar="N", help="Tries at a problem that is lost.")
-@click.option("--id", "ids", multiple=True, metavar="GLOB", help="Only problems with this id.")
-@click.option("--domain", "domains", multiple=True, metavar="NAME", help="Only this domain.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only problems with this tag.")
-@click.option("--first", type=int, metavar="N", help="Only the first N of them.")
+@click.option(
+    "--max-attempts",
+    type=int,
+    metavar="N",
+    help="Attempts at a problem that the machinery loses.  [default: 1]",
+)
+@selection_options
 @click.option("--unpinned", is_flag=True, help="Run a suite that differs from its lock.")
-@click.option("--out", type=click.Path(path_type=Path), help="Run directory.  [default: runs/...]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Run directory; an existing one of the same run is continued.  [default: runs/...]",
+)
+@click.option("--resume", type=click.Path(path_type=Path), help="Continue this run directory.")
+@click.option("--allow-changes", is_flag=True, help="Continue although something changed.")
 @click.option(
     "--report",
     "report_dir",
@@ -51,13 +61,11 @@ from scisolve_batch.suite import load_suite, select
 def command(
     ctx: click.Context,
     *,
-    suite: str,
-    ids: tuple[str, ...],
-    domains: tuple[str, ...],
-    tags: tuple[str, ...],
-    first: int | None,
+    suite: str | None,
     unpinned: bool,
     out: Path | None,
+    resume: Path | None,
+    allow_changes: bool,
     report_dir: Path | None,
     no_report: bool,
     fail_under: float | None,
@@ -72,22 +80,42 @@ def command(
     """
     if fail_under is not None and not 0 <= fail_under <= 1:
         raise UsageError(f"--fail-under: must be between 0 and 1 (got {fail_under:g})")
-    loaded = load_suite(suite, unpinned=unpinned)
-    settings = merge_settings(flags, environ=os.environ, limits=loaded.limits)
-    chosen = select(loaded, ids=ids, domains=domains, tags=tags, first=first)
-    announce(settings)
-    out = out or new_run_path(Path("runs"), chosen.ref.id)
-    outcome = run_suite(
-        chosen.problems,
-        suite=chosen.ref,
-        settings=settings,
-        out=out,
-        progress=lambda total: open_progress(total, quiet=quiet),
-    )
+    selection = {name: flags.pop(name) for name in SELECTION}
+    progress = partial(open_progress, quiet=quiet)
+    if resume is not None:
+        if suite is not None or out is not None:
+            raise UsageError("--resume takes suite and folder from the run; leave out the others")
+        before = RunDir.read(resume).manifest
+        settings = merge_settings(flags, environ={}, base=before)
+        announce(settings)
+        outcome = resume_run(
+            resume, settings=settings, progress=progress, allow_changes=allow_changes
+        )
+    else:
+        if suite is None:
+            names = ", ".join(bundled_names())
+            raise UsageError(f"name a suite: a file, or one of {names}; or --resume RUN")
+        loaded = load_suite(suite, unpinned=unpinned)
+        settings = merge_settings(flags, environ=os.environ, limits=loaded.limits)
+        chosen = select(loaded, **selection, seed=settings.seed)
+        announce(settings)
+        out = out or new_run_path(Path("runs"), chosen.ref.id)
+        if (out / MANIFEST).exists():
+            outcome = resume_run(
+                out,
+                settings=settings,
+                progress=progress,
+                problems=chosen.problems,
+                allow_changes=allow_changes,
+            )
+        else:
+            outcome = run_suite(
+                chosen.problems, suite=chosen.ref, settings=settings, out=out, progress=progress
+            )
     finish(
         ctx,
         outcome,
-        report_dir=None if no_report else report_dir or Path("reports") / out.name,
+        report_dir=None if no_report else report_dir or Path("reports") / outcome.path.name,
         fail_under=fail_under,
         as_json=as_json,
     )
@@ -135,11 +163,15 @@ def finish(
         build_report(outcome.path, report_dir)
         click.echo(f"report: {report_dir}", err=True)
     click.echo(f"run: {outcome.path}", err=True)
-    if outcome.fatal is not None:
-        click.echo(f"scisolve-batch: stopped early: {outcome.fatal}", err=True)
-        ctx.exit(2)
-    if outcome.interrupted:
-        ctx.exit(EXIT_INTERRUPTED)
+    if outcome.unfinished:
+        if outcome.fatal is not None:
+            click.echo(f"scisolve-batch: stopped early: {outcome.fatal}", err=True)
+        click.echo(
+            f"{outcome.unfinished} of {summary.planned} are left; go on with:\n"
+            f"  scisolve-batch run --resume {shlex.quote(str(outcome.path))}",
+            err=True,
+        )
+        ctx.exit(2 if outcome.fatal is not None else EXIT_INTERRUPTED)
     if fail_under is not None:
         ctx.exit(0 if summary.grounded >= fail_under * summary.planned else 1)
     ctx.exit(0 if summary.grounded == summary.planned else 1)
