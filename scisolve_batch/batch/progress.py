@@ -91,7 +91,13 @@ class Lines:
 
     def say(self, text: str) -> None:
         """Write a line."""
+        self._spoke = time()
         print(text, file=self._stream, flush=True)
+
+    def pulse(self, running: Sequence[RunningProblem]) -> None:
+        """Break a long silence, so that nobody takes the run for dead."""
+        if running and time() - self._spoke >= SILENCE_S:
+            self.say(f"waiting for {describe_running(running, now=time())}")
 
     def close(self) -> None:
         """Nothing to do."""

@@ -60,6 +60,7 @@ from scisolve_batch.suite import bundled_names, load_suite, select
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     *,
     suite: str | None,
     unpinned: bool,

@@ -30,6 +30,7 @@ from scisolve_batch.settings import merge_settings
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     *,
     problem: str,
     out: Path | None,

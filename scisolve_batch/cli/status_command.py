@@ -15,7 +15,7 @@ from scisolve_batch.rundir import RunDir
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 @click.pass_context
-def command(ctx: click.Context, *, run: Path, as_json: bool) -> None:
+def command(ctx: click.Context, /, *, run: Path, as_json: bool) -> None:
     """Say what the run directory RUN is doing: each running problem, and what it waits for.
 
     Exits 0 while a process works on it or when it is complete, 1 when it was left unfinished.
