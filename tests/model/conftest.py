@@ -297,7 +297,7 @@ def live(server: WireServer, time: FakeTime) -> Iterator[Callable[..., LiveModel
         model.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def question() -> Request:
     return Request(
         system="You compute.",
