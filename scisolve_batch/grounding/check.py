@@ -1,40 +1,26 @@
-"""`check_grounding`: every number of an answer with its verdict."""
+"""`check_grounding`: an answer, the cells and the problem in; a verdict on every number out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from scisolve_batch.errors import UsageError
-from scisolve_batch.grounding.flat import check_flat
-from scisolve_batch.grounding.sources import Source, collect_sources
+from scisolve_batch.grounding.flat import judge_flat
+from scisolve_batch.grounding.policy import Policy, Question, Rerun
 from scisolve_batch.records import (
     FAILING,
     Cell,
     Grounding,
     GroundingVerdict,
-    Literal,
     ReportedValue,
-    Verdict,
 )
 
+POLICIES: Mapping[str, Policy] = MappingProxyType({"flat": judge_flat})
+"""The rules by which an answer may be judged, by name."""
+
 DEFAULT_POLICY = "flat"
-"""The policy that is used when none is named."""
-
-Policy = Callable[[str, Sequence[Source]], list[Literal]]
-POLICIES: Mapping[str, Policy] = {"flat": check_flat}
-"""Every policy by its name."""
-
-MOST_NAMED = 8
-"""Literals that a refusal names; more are counted."""
-
-
-class Rerun(Protocol):
-    """Runs cells again in a fresh session."""
-
-    def __call__(self, codes: Sequence[str]) -> list[str] | None:
-        """What each cell prints this time, or None when one does not succeed."""
-        ...
+"""The rule that is used when none is named."""
 
 
 def check_grounding(
@@ -44,57 +30,41 @@ def check_grounding(
     *,
     policy: str = DEFAULT_POLICY,
     values: Sequence[ReportedValue] = (),
-    rerun: Rerun | None = None,  # noqa: ARG001 - for policies that tell copied from computed
-    strict_names: bool = False,  # noqa: ARG001 - for policies that read names
+    rerun: Rerun | None = None,
+    strict_names: bool = False,
 ) -> Grounding:
-    """Trace every number of an answer to what printed it.
+    """Say for every number of an answer where it comes from.
 
     Args:
         answer: the answer's text.
-        cells: every cell of the session; only successful ones support anything.
-        problem: the statement, whose numbers may be quoted.
-        policy: name of the rule.
-        values: the reported values, whose numbers are traced by the same rule.
-        rerun: runs cells again, to tell computed numbers from copied ones.
-        strict_names: a number quoted under a wrong name fails too.
+        cells: every cell of the session; only the stdout of successful ones is believed.
+        problem: the problem statement, whose numbers may be quoted.
+        policy: one of `POLICIES`.
+        values: reported values; each is read by the same rule as the answer.
+        rerun: runs cells again in a fresh session, to tell computed numbers from copied ones.
+        strict_names: a number quoted under a wrong name fails instead of being warned about.
+
+    Returns:
+        The verdict and every literal, those of the answer first. The verdict is
+        `nothing_computed` when no cell succeeded, whatever the answer says.
 
     Raises:
         UsageError: there is no such policy.
     """
     if policy not in POLICIES:
-        raise UsageError(f"no grounding policy {policy!r}; there are {', '.join(POLICIES)}")
-    sources = collect_sources(cells, problem)
-    check = POLICIES[policy]
-    literals = check(answer, sources)
-    for value in values:
-        found = check(value.value, sources)
-        literals += [item.model_copy(update={"where": f"values[{value.name}]"}) for item in found]
+        raise UsageError(f"no grounding policy `{policy}`; choose one of {', '.join(POLICIES)}")
+    question = Question(
+        texts=(("answer", answer), *((f"values[{one.name}]", one.value) for one in values)),
+        cells=tuple(cells),
+        problem=problem,
+        rerun=rerun,
+        strict_names=strict_names,
+    )
+    literals = tuple(POLICIES[policy](question))
     if not any(cell.ok for cell in cells):
         verdict = GroundingVerdict.NOTHING_COMPUTED
-    elif any(item.verdict in FAILING for item in literals):
+    elif any(literal.verdict in FAILING for literal in literals):
         verdict = GroundingVerdict.UNGROUNDED
     else:
         verdict = GroundingVerdict.GROUNDED
-    return Grounding(policy=policy, verdict=verdict, literals=tuple(literals))
-
-
-def explain_refusal(grounding: Grounding) -> str:
-    """What a model is told about each number that fails: why, and what to do."""
-    failing: dict[tuple[str, Verdict], Literal] = {}
-    for item in grounding.ungrounded:
-        failing.setdefault((item.text, item.verdict), item)
-    lines = [_explain(item) for item in list(failing.values())[:MOST_NAMED]]
-    if len(failing) > MOST_NAMED:
-        lines.append(f"- and {len(failing) - MOST_NAMED} more")
-    return "These numbers are not supported by what successful cells printed:\n" + "\n".join(lines)
-
-
-def _explain(item: Literal) -> str:
-    place = "" if item.where == "answer" else f" in {item.where}"
-    if item.verdict is Verdict.OVERPRECISE:
-        return (
-            f"- {item.text}{place} has more digits than {item.printed}, which was printed: print "
-            "more digits, or round"
-        )
-    near = f" (the nearest printed number is {item.nearest})" if item.nearest else ""
-    return f"- {item.text}{place} was not printed{near}: print it, or remove it"
+    return Grounding(policy=policy, verdict=verdict, literals=literals)

@@ -1,66 +1,101 @@
-"""The check that an answer names: one of six kinds, with a cell that is its evidence.
+"""Whether the check that an answer names could have happened.
 
-Whether the check was a good one is not judged here; that it was run and printed something is.
+It asks for one of the six kinds and for a cell that succeeded and printed something. It does not
+ask whether that output proves what the description says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from scisolve_batch.records import Cell, Verification, VerificationKind
 
 KINDS = tuple(kind.value for kind in VerificationKind)
+"""The six kinds, as a model writes them."""
+
+_LONGEST_NUMBER = 9
+_LONGEST_QUOTE = 60
+_ADVICE = "give the number of the cell whose output shows the check"
 
 
-def check_verification(raw: Any, cells: Sequence[Cell]) -> Verification:
-    """Read what a model gave as its verification, and say whether it holds.
+def check_verification(raw: object, cells: Sequence[Cell]) -> Verification:
+    """Read and check the `verification` of a finish call.
 
     Args:
-        raw: the `verification` argument of the call, of any type.
-        cells: every cell of the session.
+        raw: what the model sent, in whatever shape.
+        cells: every cell of the session, failed ones included.
+
+    Returns:
+        What was read; `reason` is a sentence to act on when it is not valid.
     """
-    if not isinstance(raw, dict):
-        return Verification(
-            kind="",
-            reason="is missing; give an object with kind, description and evidence_cell",
-        )
-    kind = raw.get("kind")
-    description = raw.get("description")
-    index = _as_index(raw.get("evidence_cell"))
-    read = Verification(
-        kind=kind if isinstance(kind, str) else "",
-        description=description if isinstance(description, str) else "",
-        evidence_cell=index,
+    if not isinstance(raw, Mapping):
+        got = "nothing was given" if raw is None else f"it is {_quote(raw)}"
+        wanted = '{"kind": ..., "description": ..., "evidence_cell": ...}'
+        return Verification(kind="", reason=f"{got}; send an object like {wanted}")
+    kind, description = raw.get("kind"), raw.get("description")
+    number = _read_number(raw.get("evidence_cell"))
+    reason = _kind_fault(kind) or _cell_fault(raw.get("evidence_cell"), number, cells)
+    return Verification(
+        kind=kind if isinstance(kind, str) else "" if kind is None else _quote(kind),
+        description=_as_text(description),
+        evidence_cell=number,
+        valid=not reason,
+        reason=reason,
     )
-    reason = _fault(read, raw, cells)
-    return read.model_copy(update={"valid": not reason, "reason": reason})
 
 
-def _as_index(raw: Any) -> int | None:
-    if isinstance(raw, bool):
+def _read_number(given: object) -> int | None:
+    """An integer, or a string of its digits; True and 2.0 are neither."""
+    if isinstance(given, str):
+        given = given.strip()
+        if given.isascii() and given.isdigit() and len(given) <= _LONGEST_NUMBER:
+            return int(given)
         return None
-    if isinstance(raw, int):
-        return raw
-    if isinstance(raw, float) and raw.is_integer():
-        return int(raw)
-    if isinstance(raw, str) and raw.strip().isascii() and raw.strip().isdigit():
-        return int(raw.strip()[:9])
-    return None
+    return given if isinstance(given, int) and not isinstance(given, bool) else None
 
 
-def _fault(read: Verification, raw: dict[str, Any], cells: Sequence[Cell]) -> str:
-    """Why it does not hold, in words a model can act on; empty when it does."""
-    if read.kind not in KINDS:
-        return f"kind {raw.get('kind')!r} is none of {', '.join(KINDS)}"
-    if read.evidence_cell is None:
-        return f"evidence_cell {raw.get('evidence_cell')!r} is not the number of a cell"
-    found = next((cell for cell in cells if cell.index == read.evidence_cell), None)
-    if found is None:
-        known = f"cells 1 to {len(cells)} exist" if cells else "no cell was run"
-        return f"there is no cell {read.evidence_cell}; {known}"
-    if not found.ok:
-        return f"cell {found.index} did not succeed, so it shows nothing; name one that did"
-    if not found.stdout.strip():
-        return f"cell {found.index} printed nothing; print what the check shows and name that cell"
+def _kind_fault(kind: object) -> str:
+    if isinstance(kind, str) and kind in KINDS:
+        return ""
+    got = "missing" if kind is None else _quote(kind)
+    return f"`kind` is {got}; it must be one of {', '.join(KINDS)}"
+
+
+def _cell_fault(given: object, number: int | None, cells: Sequence[Cell]) -> str:
+    if number is None:
+        got = "missing" if given is None else f"{_quote(given)}, not a whole number"
+        return f"`evidence_cell` is {got}; {_ADVICE}"
+    if not cells:
+        return f"`evidence_cell` is {number}, but no cell was run; run a check and name its cell"
+    cell = next((one for one in cells if one.index == number), None)
+    if cell is None:
+        ran = ", ".join(str(one.index) for one in cells[:8])
+        if len(cells) > 8:
+            ran = f"{cells[0].index} to {cells[-1].index}"
+        return f"`evidence_cell` is {_quote(number)}, but the cells run are {ran}; {_ADVICE}"
+    if not cell.ok:
+        how = cell.status.value if cell.integrity else "it interfered with its session"
+        return (
+            f"`evidence_cell` is {number}, but cell {number} failed ({how}), so its output is no "
+            "evidence; run the check in a cell that succeeds and name that one"
+        )
+    if not cell.stdout.strip():
+        return (
+            f"`evidence_cell` is {number}, but cell {number} printed nothing; "
+            "print what the check shows and name the cell that prints it"
+        )
     return ""
+
+
+def _as_text(description: object) -> str:
+    if isinstance(description, str):
+        return description
+    return "" if description is None else _quote(description)
+
+
+def _quote(value: object) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # an integer of thousands of digits cannot be turned into text
+        return "a huge number"
+    return shown if len(shown) <= _LONGEST_QUOTE else shown[: _LONGEST_QUOTE - 1] + "…"
