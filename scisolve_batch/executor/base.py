@@ -18,15 +18,53 @@ from scisolve_batch.records import Cell
 class ExecutionLimits:
     """What a session may use.
 
+    Processor time is the first limit, because a session that waits for its turn on a busy
+    machine has done nothing wrong; the clock is the ceiling for code that sleeps or hangs.
+
     Attributes:
-        cell_s: seconds after which a cell is interrupted (soft limit).
+        cell_s: processor seconds after which a cell is interrupted (soft limit).
         memory_mb: memory of the session's process, in MiB; None means no limit.
         output_bytes: bytes of stdout, and of stderr, that are kept of one cell.
+        wall_s: seconds on the clock after which a cell is interrupted; None derives them.
+        grace_s: seconds between a soft limit and the kill; None derives them.
+        processes: processes of a session, the cell's own and undo points included.
+        open_files: open descriptors of a process.
+        file_mb: size of a single file, in MiB.
+        disk_mb: size of the working folder, in MiB.
+        snapshot_mb: largest private memory of a session of which an undo point is taken, in
+            MiB; 0 takes none.
+        replay_s: seconds that rebuilding lost variables may take.
+        figures_s: processor seconds that saving a cell's figures may take.
     """
 
     cell_s: float = 30.0
     memory_mb: int | None = 2048
     output_bytes: int = 64 * 1024
+    wall_s: float | None = None
+    grace_s: float | None = None
+    processes: int = 64
+    open_files: int = 256
+    file_mb: int = 256
+    disk_mb: int = 1024
+    snapshot_mb: int = 1024
+    replay_s: float = 120.0
+    figures_s: float = 10.0
+
+    @property
+    def wall_ceiling_s(self) -> float:
+        """Seconds on the clock after which a cell is interrupted."""
+        return self.wall_s if self.wall_s is not None else max(4 * self.cell_s, self.cell_s + 30)
+
+    @property
+    def cpu_kill_s(self) -> float:
+        """Processor seconds after which a cell is killed."""
+        grace = self.grace_s if self.grace_s is not None else max(1.0, self.cell_s / 4)
+        return self.cell_s + grace
+
+    @property
+    def wall_kill_s(self) -> float:
+        """Seconds on the clock after which a cell is killed."""
+        return self.wall_ceiling_s + (self.grace_s if self.grace_s is not None else 2.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

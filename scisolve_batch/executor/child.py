@@ -1,0 +1,372 @@
+"""The session's own process: runs cells one after another and answers for them.
+
+Nothing it says is trusted: output is what the trusted side reads from the cell's pipes, time
+and memory are read from outside, and it can be killed at any instant.
+"""
+
+from __future__ import annotations
+
+import builtins
+import faulthandler
+import fcntl
+import gc
+import linecache
+import os
+import random
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+import types
+import warnings
+from contextlib import suppress
+from typing import Any
+
+from scisolve_batch.executor import capture, figures, isolation, linux, snapshot, wire
+
+TRACEBACK_CHARACTERS = 20_000
+AGAIN_S = 0.1
+"""The alarm repeats after this many seconds, for code that swallowed it."""
+
+# Bound before model code can replace them. `print`, `len` and their like are put back after
+# each cell; these live in modules that a cell may patch for good reason.
+_BUILTINS = tuple(vars(builtins).items())
+_exit, _getpid, _getpgid = os._exit, os.getpid, os.getpgid
+_signal, _setitimer, _perf_counter = signal.signal, signal.setitimer, time.perf_counter
+_TracebackException, _StackSummary = traceback.TracebackException, traceback.StackSummary
+_active_count = threading.active_count
+_REAL, _PROF = signal.ITIMER_REAL, signal.ITIMER_PROF
+
+_WARM_UP = """
+for _i in range(3):
+    print('%g' % _i, [_i], {'a': _i})
+try:
+    1 / 0
+except ZeroDivisionError as _error:
+    pass
+"""
+
+
+class CellTimeout(BaseException):
+    """The cell used up its time. Not an `Exception`, so that ordinary handlers let it pass."""
+
+    __module__ = "builtins"  # a traceback then calls it by its bare name
+
+
+class Alarm:
+    """Raises `CellTimeout` in the cell when its time is over, again and again until it ends."""
+
+    def __init__(self, child: Child) -> None:
+        self.child = child
+        self.armed = False
+        self.rings = 0
+        self.words: dict[int, str] = {}
+
+    def start(self, *, cpu_s: float, wall_s: float) -> None:
+        """Watch processor time and the clock."""
+        self.words = {
+            signal.SIGPROF: f"the cell used up its {cpu_s:g} s of processor time",
+            signal.SIGALRM: f"the cell used up its {wall_s:g} s on the clock",
+        }
+        self.rings = 0
+        _signal(signal.SIGPROF, self.ring)
+        _signal(signal.SIGALRM, self.ring)
+        self.armed = True
+        _setitimer(_PROF, cpu_s, AGAIN_S)
+        _setitimer(_REAL, wall_s, AGAIN_S)
+
+    def stop(self) -> None:
+        """Stop watching."""
+        self.armed = False
+        _setitimer(_PROF, 0)
+        _setitimer(_REAL, 0)
+
+    def ring(self, number: int, _frame: object) -> None:
+        """Handle the signal: raise in whatever Python code runs now."""
+        if not self.armed or _getpid() != self.child.pid:
+            return
+        self.rings += 1
+        self.child.say({"op": "alarm", "rings": self.rings})
+        self.child.streams.flush()  # or a line without its end is lost in a kill
+        raise CellTimeout(self.words[number])
+
+
+class Child:
+    """One session, as seen from within.
+
+    Args:
+        sock: socket to the trusted side.
+        order: workdir, figures, seed and limits of the session.
+        diagnostics: descriptor that receives the Python stack when SIGUSR1 comes.
+        lease: descriptor that ends with the session's guard.
+        layers: what keeps this process apart, for the record.
+    """
+
+    def __init__(
+        self,
+        sock: Any,
+        order: wire.Message,
+        *,
+        diagnostics: int,
+        lease: int,
+        layers: isolation.Layers,
+    ) -> None:
+        self.layers = layers
+        self.inbox = wire.Inbox(sock, limit=wire.ORDER_BYTES)
+        self.order, self.diagnostics, self.lease = order, diagnostics, lease
+        self.pid = _getpid()
+        self.forking = False
+        self.index = 0
+        os.register_at_fork(after_in_child=self._leave_socket)
+        self.main = types.ModuleType("__main__")
+        sys.modules["__main__"] = self.main
+        self.names = vars(self.main)
+        _fill_namespace(self.names)
+        _seed(int(order["seed"]))
+        self.streams = capture.Streams()
+        self.alarm = Alarm(self)
+        self._watch_signals()
+
+    def _watch_signals(self) -> None:
+        faulthandler.register(signal.SIGUSR1, file=self.diagnostics, all_threads=True, chain=False)
+        _signal(signal.SIGINT, signal.default_int_handler)
+
+    def _leave_socket(self) -> None:
+        """A process that the cell forks must neither answer for the session nor take its orders."""
+        if not self.forking:
+            try:
+                self.inbox.sock.close()
+            except OSError:
+                return
+
+    def say(self, message: wire.Message, fds: tuple[int, ...] = ()) -> None:
+        """Send a message; end when nobody listens."""
+        try:
+            wire.send(self.inbox.sock, message, fds=fds)
+        except wire.Closed:
+            _exit(0)
+
+    def serve(self) -> None:
+        """Take orders until the trusted side is gone."""
+        self.say({"op": "ready", "layers": self.layers})
+        while True:
+            try:
+                frame = self.inbox.receive()
+            except wire.Closed:
+                _exit(0)
+            message = frame.message
+            if message["op"] == "cell":
+                self.run(message, frame.fds)
+            elif message["op"] == "settle":
+                self.settle(message)
+
+    # ---- a cell ----------------------------------------------------------------------
+
+    def run(self, order: wire.Message, fds: list[int]) -> None:
+        """Run a cell, save its figures and answer."""
+        self.index = order["cell"]
+        self._watch_signals()
+        self.streams.attach(fds[0], fds[1])
+        answer: wire.Message = {"op": "done", "nonce": order["nonce"], "status": "ok"}
+        answer |= self._execute(order["code"], f"<cell {self.index}>", order=order)
+        self._restore_builtins()
+        if _getpid() != self.pid:  # a fork that fell through to here
+            self.streams.flush()
+            _exit(0)
+        answer["figures"], answer["problems"] = self._keep_figures(order)
+        self.streams.flush()
+        self.streams.detach()  # before the answer: an open pipe then means that it is none of ours
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        answer["alarms"] = self.alarm.rings
+        answer["threads"] = _active_count()
+        answer["cpu_total_s"] = usage.ru_utime + usage.ru_stime
+        answer["peak_kib"] = usage.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+        self.say(answer)
+
+    def _execute(self, source: str, name: str, *, order: wire.Message) -> wire.Message:
+        alarm = self.alarm
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        try:
+            try:
+                code = compile(source, name, "exec", dont_inherit=True)
+                alarm.start(cpu_s=order["cpu_s"], wall_s=order["wall_s"])
+                exec(code, self.names)  # noqa: S102 - this is what the process is for
+            finally:
+                alarm.armed = False  # no call before this: the alarm could come in between
+        except BaseException as error:  # noqa: BLE001 - the border to model code
+            alarm.armed = False
+            self._restore_builtins()
+            return {"status": _status(error), "traceback": _tell(error)}
+        finally:
+            alarm.stop()
+        return {}
+
+    @staticmethod
+    def _restore_builtins() -> None:
+        names = builtins.__dict__
+        for name, value in _BUILTINS:  # only syntax here: any function may have been replaced
+            if name not in names or names[name] is not value:
+                names[name] = value
+
+    def _keep_figures(self, order: wire.Message) -> tuple[list[str], list[str]]:
+        """Save and close what the cell drew, within a time of its own."""
+        try:
+            drawn = figures.open_figures()
+            if not drawn:
+                return [], []
+            if order["figure"] is None:
+                return [], []
+            self.say({"op": "figures"})
+            seconds = order["figures_s"]
+            self.alarm.start(cpu_s=seconds, wall_s=4 * seconds)
+            try:
+                return figures.save_figures(
+                    drawn, folder=self.order["figures"], first=order["figure"]
+                )
+            finally:
+                rings, self.alarm.armed = self.alarm.rings, False
+                self.alarm.stop()
+                self.alarm.rings -= rings
+        except BaseException as error:  # noqa: BLE001 - drawing runs code of the cell
+            return [], [f"figures were not saved: {figures.describe(error)}"]
+        finally:
+            with suppress(BaseException):  # the cell may have replaced pyplot
+                figures.close_figures()
+
+    # ---- undo points -----------------------------------------------------------------
+
+    def settle(self, order: wire.Message) -> None:
+        """Confirm that the cell is over, then take the undo point while the model thinks."""
+        reason = snapshot.reason_to_skip(order["snapshot_mb"])
+        self.say({"op": "settled", "token": order["token"], "snapshot": reason or "taken"})
+        if reason:
+            return
+        names = snapshot.thread_names()
+        self.forking = True
+        try:
+            sock, copied = snapshot.freeze(flush=self.streams.flush)
+        except OSError as error:
+            self.forking = False
+            self.say({"op": "snapshot", "cell": self.index, "failed": figures.describe(error)})
+            return
+        self.forking = False
+        if copied:
+            self._sleep(sock)
+            return
+        with sock:
+            message = {"op": "snapshot", "cell": self.index, "threads": names}
+            self.say(message, fds=(sock.fileno(),))
+        self._warm_up()
+
+    def _sleep(self, sock: Any) -> None:
+        """Be the undo point; return as the session, when that time comes."""
+        self.inbox.sock.close()
+        self.inbox = wire.Inbox(sock, limit=wire.ORDER_BYTES)
+        self.pid = _getpid()
+        self.say({"op": "frozen", "cell": self.index, "pid": self.pid})
+        snapshot.sleep_until_needed(self.inbox, lease=self.lease)
+        snapshot.use_one_openmp_thread()
+        self.say({"op": "active", "cell": self.index})
+
+    def _warm_up(self) -> None:
+        """Touch the interpreter's busiest pages now, so that the next cell need not copy them."""
+        with suppress(BaseException):  # the cell may have replaced sys.stdout
+            exec(compile(_WARM_UP, "<warm up>", "exec"), {"__builtins__": builtins})  # noqa: S102
+
+
+def _status(error: BaseException) -> str:
+    if isinstance(error, CellTimeout):
+        return "soft_timeout"
+    if isinstance(error, SystemExit):
+        return "exit"
+    return "memory" if isinstance(error, MemoryError) else "error"
+
+
+def _tell(error: BaseException) -> str:
+    """Write the traceback from the cell's own first frame on."""
+    try:
+        told = _TracebackException(type(error), error, error.__traceback__)
+        _leave_out_own_frames(told)
+        text = "".join(told.format())
+    except BaseException:  # noqa: BLE001 - exceptions of the cell may misbehave while described
+        text = f"{type(error).__name__} (it cannot be described)\n"
+    if len(text) > TRACEBACK_CHARACTERS:
+        half = TRACEBACK_CHARACTERS // 2
+        text = f"{text[:half]}\n[... traceback cut ...]\n{text[-half:]}"
+    return text
+
+
+def _leave_out_own_frames(told: traceback.TracebackException) -> None:
+    """Remove this module's frames, at the start and where the alarm raised, causes included."""
+    todo: list[traceback.TracebackException | None] = [told]
+    for part in todo:
+        if part is not None:
+            frames = [frame for frame in part.stack if frame.filename != __file__]
+            part.stack = _StackSummary.from_list(frames)
+            todo += [part.__cause__, part.__context__]
+
+
+def _fill_namespace(names: dict[str, Any]) -> None:
+    """Put the names that every cell may use into the namespace."""
+    import math  # noqa: PLC0415 - these belong to the session, not to this module
+
+    names["__builtins__"] = builtins
+    names["math"] = math
+    for name, module in (
+        ("np", "numpy"),
+        ("numpy", "numpy"),
+        ("scipy", "scipy"),
+        ("plt", "matplotlib.pyplot"),
+    ):
+        if module in sys.modules:
+            names[name] = sys.modules[module]
+
+
+def _seed(seed: int) -> None:
+    """Seed both global generators; sessions of one template would share NumPy's otherwise."""
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def become(
+    sock: Any,
+    order: wire.Message,
+    *,
+    layers: isolation.Layers,
+    diagnostics: int,
+    lease: int,
+) -> None:
+    """Turn this process into a session: confine it, then serve until the end. Does not return."""
+    try:
+        sock = _move_up(sock)
+        os.chdir(order["workdir"])
+        os.environ["HOME"] = os.environ["TMPDIR"] = order["workdir"]
+        for name in ("workdir", "figures"):
+            if not os.access(order[name], os.W_OK | os.X_OK):
+                raise PermissionError(13, f"not writable: {order[name]}")
+        import multiprocessing  # noqa: PLC0415 - loaded by the template
+
+        multiprocessing.set_start_method("fork", force=True)  # cells' functions have no file
+        warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+        isolation.confine(order, layers)
+        if linux.AVAILABLE:
+            linux.prctl(linux.PR_SET_DUMPABLE, 1)  # its own /proc/self is its to read
+        child = Child(sock, order, diagnostics=diagnostics, lease=lease, layers=layers)
+    except OSError as error:
+        wire.send(sock, {"op": "refused", "reason": str(error)})
+        _exit(0)
+    gc.enable()
+    child.serve()
+
+
+def _move_up(sock: Any) -> Any:
+    """Move the socket to a high number, out of reach of loops that close the low ones."""
+    import socket as sockets  # noqa: PLC0415 - only here
+
+    highest = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 256)
+    number = fcntl.fcntl(sock.fileno(), fcntl.F_DUPFD_CLOEXEC, highest - 16)
+    sock.close()
+    return sockets.socket(fileno=number)
