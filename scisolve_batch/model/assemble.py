@@ -154,7 +154,9 @@ class Assembly:
             raise failure("bad_reply", "content blocks out of order")
         if not isinstance(block, dict):
             raise failure("bad_reply", "content_block_start without a block")
-        self._content.append(dict(block))
+        if block.get("type") == "tool_use":
+            block.setdefault("input", {})  # some servers leave it out before its deltas
+        self._content.append(block)
 
     def _extend(self, event: dict[str, Any]) -> None:
         index, delta = event.get("index"), event.get("delta")

@@ -101,6 +101,16 @@ class NoReply(ModelError):
         )
         self.attempts, self.errors, self.wait_s = attempts, errors, wait_s
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_no_reply, (vars(self),)
+
+
+def _rebuild_no_reply(state: dict[str, Any]) -> NoReply:
+    error = NoReply.__new__(NoReply, state["what"])
+    error.__dict__.update(state)
+    error.args = (state["what"],)
+    return error
+
 
 class Model(Protocol):
     """Something that replies."""

@@ -276,6 +276,11 @@ def server() -> Iterator[WireServer]:
         thread.join()
 
 
+@pytest.fixture(scope="session")
+def time_maker() -> type[FakeTime]:
+    return FakeTime
+
+
 @pytest.fixture
 def time() -> FakeTime:
     return FakeTime()
