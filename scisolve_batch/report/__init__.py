@@ -4,16 +4,23 @@ They read run directories and nothing else. Importing this loads no numpy, panda
 """
 
 from scisolve_batch.report.build import ReportPaths, build_report
+from scisolve_batch.report.comparison import Comparison
 from scisolve_batch.report.load import Report, load_report
+from scisolve_batch.report.pairing import compare
 from scisolve_batch.report.render import render_summary
-from scisolve_batch.report.summary import Summary, summarize
+from scisolve_batch.report.render_comparison import render_comparison
+from scisolve_batch.report.summary import Summary
+from scisolve_batch.report.tally import summarize
 
 __all__ = [
+    "Comparison",
     "Report",
     "ReportPaths",
     "Summary",
     "build_report",
+    "compare",
     "load_report",
+    "render_comparison",
     "render_summary",
     "summarize",
 ]

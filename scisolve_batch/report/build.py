@@ -13,8 +13,9 @@ from pathlib import Path
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.report.rows import Tables, collect
 from scisolve_batch.report.schema import TABLES
-from scisolve_batch.report.summary import Summary, summarize_rows
+from scisolve_batch.report.summary import Summary
 from scisolve_batch.report.tables import arrow_table, write_parquet
+from scisolve_batch.report.tally import summarize_rows
 from scisolve_batch.rundir import RunDir, encode_json, write_whole
 
 SUMMARY = "summary.json"

@@ -7,11 +7,11 @@ A run directory is read directly, without writing anything. pandas is loaded on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -19,8 +19,9 @@ from scisolve_batch.errors import RunDirError, UsageError
 from scisolve_batch.report.build import SUMMARY
 from scisolve_batch.report.rows import collect
 from scisolve_batch.report.schema import SCHEMA_VERSION, TABLES
-from scisolve_batch.report.summary import Summary, summarize_rows
+from scisolve_batch.report.summary import Summary
 from scisolve_batch.report.tables import arrow_schema, arrow_table
+from scisolve_batch.report.tally import summarize_rows
 from scisolve_batch.rundir import MANIFEST, RunDir
 
 if TYPE_CHECKING:
@@ -91,6 +92,37 @@ class Report:
     def turns(self) -> pd.DataFrame:
         """One row a reply of the model."""
         return self.frame("turns")
+
+
+def open_rows(path: Path | str) -> tuple[Summary, Mapping[str, Iterable[dict[str, Any]]]]:
+    """The summary of one run and its rows by table, without code and output of cells.
+
+    Raises:
+        RunDirError: the path is no run and no report, or holds several.
+    """
+    path = Path(path)
+    if (path / MANIFEST).is_file():
+        run = RunDir.read(path)
+        tables = collect(run, texts=False)
+        return summarize_rows(run.manifest, tables), tables
+    sources = _open(path)
+    if len(sources) != 1:
+        raise RunDirError(f"{path}: holds {len(sources)} runs; name one of them")
+    source = sources[0]
+    return source.summary, _Lazy(source)
+
+
+class _Lazy(dict[str, list[dict[str, Any]]]):
+    """Rows of a report, each table read when it is first asked for."""
+
+    def __init__(self, source: _Source) -> None:
+        super().__init__()
+        self._source = source
+
+    def __missing__(self, name: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._source.read(name).to_pylist()
+        self[name] = rows
+        return rows
 
 
 @dataclass(frozen=True, slots=True)

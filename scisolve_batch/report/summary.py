@@ -6,27 +6,12 @@ from sight: a summary whose parts do not add up cannot be made.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import Self
 
 from pydantic import model_validator
 
-from scisolve_batch.records import Manifest, Record, SuiteRef, Usage, VerificationKind
-from scisolve_batch.report.rows import NEAR, NOT_RUN, SCRIPTED, UNREADABLE, Tables, collect
-from scisolve_batch.report.statistics import CONFIDENCE, clusters_of, estimate
-from scisolve_batch.rundir import RunDir
-
-SHOWN_LITERALS = 200
-"""So many ungrounded literals are kept in a summary; the table has them all."""
-
-SCRIPTED_NOTE = (
-    "scripted solutions: says how the suite and the tool behave, nothing about any model"
-)
-UNPINNED_NOTE = (
-    "the suite was not the pinned one: it differed from its lock file and was run all the same"
-)
-NO_PIN_NOTE = "the suite has no lock file: nothing says that its problems are still the same"
+from scisolve_batch.records import Record, SuiteRef, Usage
+from scisolve_batch.report.statistics import CONFIDENCE
 
 
 class Rate(Record):
@@ -131,6 +116,25 @@ class LooseLiteral(Record):
     """Nearest printed number."""
 
 
+class Repeats(Record):
+    """What repeats of the same problem say about one measure."""
+
+    measure: str
+    """`grounded` or `correct`."""
+    problems: int
+    """Problems with more than one result."""
+    any_of: dict[int, float]
+    """pass@k: probability that one of k repeats succeeds at least; mean over problems."""
+    all_of: dict[int, float]
+    """pass^k: probability that all of k repeats succeed; mean over problems."""
+    within: float | None
+    """Variance of success within a problem; when it is large, more repeats help."""
+    between: float | None
+    """Variance of success between problems; when it is large, more problems help."""
+    flaky: tuple[str, ...]
+    """Problems that succeed sometimes, but not always."""
+
+
 class Slice(Record):
     """The rates of a part of the samples."""
 
@@ -201,8 +205,15 @@ class Summary(Record):
     """Samples that used more than 80 % of a limit, by limit."""
     retried: int
     """Samples of which some part was tried more than once."""
+    digits: dict[str, int]
+    """Graded values by whole correct digits, and `missing` or `unreadable` for the others."""
     slices: tuple[Slice, ...] = ()
     """Rates by group."""
+    repeats: tuple[Repeats, ...] = ()
+    """What repeats say; empty when no problem has two results."""
+    smallest_difference: float | None = None
+    """Smallest difference of the grounded rate that a second run like this would show
+    (power 0.8, paired outcomes with correlation 0.5)."""
 
     @property
     def planned(self) -> int:
@@ -218,185 +229,3 @@ class Summary(Record):
     def grounded(self) -> int:
         """Samples whose every number is supported."""
         return self.ledger.grounded
-
-
-Row = dict[str, Any]
-
-
-def rate_of(rows: Iterable[Row], column: str, *, planned: int | None = None) -> Rate:
-    """The mean of a truth column, with its interval and its bounds.
-
-    Args:
-        rows: rows of `solutions`.
-        column: `grounded`, `verified` or `correct`; rows without a value are missing.
-        planned: how many of the rows were to count; none means all of them.
-    """
-    rows = list(rows)
-    outcomes = [(row["problem_id"], bool(row[column])) for row in rows if row[column] is not None]
-    found = estimate(clusters_of(outcomes))
-    planned = len(rows) if planned is None else planned
-    missing = planned - found.trials
-    return Rate(
-        successes=found.successes,
-        trials=found.trials,
-        problems=found.problems,
-        effective=round(found.effective, 6),
-        rate=found.rate,
-        low=found.low,
-        high=found.high,
-        planned=planned,
-        floor=found.successes / planned if planned else None,
-        ceiling=(found.successes + missing) / planned if planned else None,
-    )
-
-
-def _correct_rate(rows: Sequence[Row], graded: set[str]) -> Rate:
-    gradable = [row for row in rows if row["correct"] is not None or row["problem_id"] in graded]
-    return rate_of(gradable, "correct")
-
-
-def summarize(run: RunDir) -> Summary:
-    """Read a run directory and say what it came to. Loads no numpy and no pandas."""
-    return summarize_rows(run.manifest, collect(run, texts=False))
-
-
-def summarize_rows(manifest: Manifest, tables: Tables) -> Summary:
-    """The summary of a run whose rows are already read."""
-    rows = list(tables["solutions"])
-    graded = {problem.id for problem in manifest.problems if problem.values}
-    samples = Counter(planned.problem_id for planned in manifest.planned)
-    limits = Counter(name for row in rows for name in row["near_limits"])
-    return Summary(
-        run_id=manifest.run_id,
-        created_at=manifest.created_at,
-        suite=manifest.suite,
-        model=manifest.model,
-        scripted=manifest.model == SCRIPTED,
-        grounding=manifest.grounding,
-        notes=tuple(_notes(manifest, rows)),
-        problems=len(samples),
-        samples=max(samples.values(), default=0),
-        ledger=ledger_of(rows),
-        grounded_rate=rate_of(rows, "grounded"),
-        correct_rate=_correct_rate(rows, graded),
-        verified_rate=rate_of(rows, "verified"),
-        crossed=cross(rows),
-        verification_kinds=_kinds(rows),
-        failing_literals=sum(tables["literals"]["failing"]),
-        loose=tuple(_loose(tables)),
-        cells=dict(sorted(Counter(tables["cells"]["status"]).items())),
-        usage=Usage(**{name: _total(rows, name) for name in Usage.model_fields}),
-        turns=sum(row["turns"] for row in rows),
-        duration_s=sum(row["duration_s"] or 0.0 for row in rows),
-        near_limits=dict(sorted(limits.items())),
-        retried=sum(row["retried"] for row in rows),
-        slices=tuple(slices_of(rows, graded)),
-    )
-
-
-def _total(rows: Sequence[Row], name: str) -> int | None:
-    reported = [row[name] for row in rows if row[name] is not None]
-    return sum(reported) if reported else None
-
-
-def _notes(manifest: Manifest, rows: Sequence[Row]) -> Iterable[str]:
-    if manifest.model == SCRIPTED:
-        yield SCRIPTED_NOTE
-    if manifest.suite.pin == "unpinned":
-        yield UNPINNED_NOTE
-    elif manifest.suite.pin != "pinned":
-        yield NO_PIN_NOTE
-    broken = [row["problem_id"] for row in rows if row["cause"] == UNREADABLE]
-    if broken:
-        yield f"{len(broken)} records cannot be read, first that of {broken[0]}"
-    waiting = sum(row["cause"] == NOT_RUN for row in rows)
-    if waiting:
-        yield f"the run is not complete: {waiting} of {len(rows)} samples were not run"
-    near = sum(bool(row["near_limits"]) for row in rows)
-    if near:
-        yield f"{near} samples used more than {NEAR:.0%} of a limit: on another machine they may end otherwise"
-
-
-def ledger_of(rows: Iterable[Row]) -> Ledger:
-    """Where every planned sample went.
-
-    Raises:
-        ValidationError: the parts do not add up.
-    """
-    rows = list(rows)
-    outcomes = Counter(row["outcome"] for row in rows)
-    unfinished = [row for row in rows if not row["finished"]]
-    causes = Counter(row["cause"] for row in unfinished)
-    return Ledger(
-        planned=len(rows),
-        finished=sum(row["finished"] for row in rows),
-        unfinished=len(unfinished),
-        grounded=outcomes["grounded"],
-        ungrounded=outcomes["ungrounded"],
-        nothing_computed=outcomes["nothing_computed"],
-        unchecked=outcomes["unchecked"],
-        missing=sum(row["missing"] for row in rows),
-        causes=dict(sorted(causes.items(), key=lambda item: (-item[1], item[0]))),
-    )
-
-
-def cross(rows: Iterable[Row]) -> Crossed:
-    """Grounded against correct, over the finished samples that can be graded."""
-    graded = [row for row in rows if row["finished"] and row["correct"] is not None]
-    count = Counter((bool(row["grounded"]), bool(row["correct"])) for row in graded)
-    return Crossed(
-        grounded_correct=count[True, True],
-        grounded_wrong=count[True, False],
-        ungrounded_correct=count[False, True],
-        ungrounded_wrong=count[False, False],
-        correct_if_grounded=rate_of((row for row in graded if row["grounded"]), "correct"),
-        correct_if_ungrounded=rate_of((row for row in graded if not row["grounded"]), "correct"),
-    )
-
-
-def kind_of(row: Row) -> str:
-    """The kind of a sample's check: one of the six, `invalid`, or `none`."""
-    if row["verification_kind"] is None:
-        return "none"
-    if not row["verification_valid"]:
-        return "invalid"
-    return str(row["verification_kind"])
-
-
-def _kinds(rows: Iterable[Row]) -> dict[str, int]:
-    found = Counter(kind_of(row) for row in rows if row["finished"])
-    known = [kind.value for kind in VerificationKind]
-    order = [*known, *sorted(set(found) - {*known, "invalid", "none"}), "invalid", "none"]
-    return {name: found[name] for name in order if found[name]}
-
-
-def _loose(tables: Tables) -> Iterable[LooseLiteral]:
-    left = SHOWN_LITERALS
-    for row in tables["literals"]:
-        if row["failing"] and left:
-            left -= 1
-            yield LooseLiteral.model_validate(row)
-
-
-def slices_of(rows: Sequence[Row], graded: set[str]) -> Iterable[Slice]:
-    """The rates by domain, difficulty, tag and kind of check; single groups are left out."""
-    groupings: dict[str, Callable[[Row], Sequence[str]]] = {
-        "domain": lambda row: [row["domain"]],
-        "difficulty": lambda row: [] if row["difficulty"] is None else [str(row["difficulty"])],
-        "tag": lambda row: sorted(set(row["tags"])),
-        "verification": lambda row: [kind_of(row)] if row["finished"] else [],
-    }
-    for by, keys in groupings.items():
-        groups: dict[str, list[Row]] = {}
-        for row in rows:
-            for key in keys(row):
-                groups.setdefault(key, []).append(row)
-        for key, part in sorted(groups.items()):
-            yield Slice(
-                by=by,
-                key=key,
-                planned=len(part),
-                grounded_rate=rate_of(part, "grounded"),
-                correct_rate=_correct_rate(part, graded),
-                verified_rate=rate_of(part, "verified"),
-            )
