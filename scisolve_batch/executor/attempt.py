@@ -100,6 +100,7 @@ class Attempt:
         """Run the cell and wait for its end, whatever that is."""
         outcome, process = self.outcome, self.process
         strangers = process.ctl.strangers
+        process.wait_undo()
         started = time.monotonic()
         self.first_cpu_s = process.cpu_s()
         self.last_cpu_s = self.first_cpu_s

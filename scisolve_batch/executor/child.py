@@ -12,6 +12,7 @@ import fcntl
 import gc
 import linecache
 import os
+import platform
 import random
 import resource
 import signal
@@ -150,7 +151,7 @@ class Child:
 
     def serve(self) -> None:
         """Take orders until the trusted side is gone."""
-        self.say({"op": "ready", "layers": self.layers})
+        self.say({"op": "ready", "layers": self.layers, "versions": versions()})
         while True:
             try:
                 frame = self.inbox.receive()
@@ -255,10 +256,10 @@ class Child:
         if copied:
             self._sleep(sock)
             return
+        self._warm_up()
         with sock:
             message = {"op": "snapshot", "cell": self.index, "threads": names}
             self.say(message, fds=(sock.fileno(),))
-        self._warm_up()
 
     def _sleep(self, sock: Any) -> None:
         """Be the undo point; return as the session, when that time comes."""
@@ -274,6 +275,15 @@ class Child:
         """Touch the interpreter's busiest pages now, so that the next cell need not copy them."""
         with suppress(BaseException):  # the cell may have replaced sys.stdout
             exec(compile(_WARM_UP, "<warm up>", "exec"), {"__builtins__": builtins})  # noqa: S102
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of Python and of the scientific libraries that are loaded."""
+    found = {"python": platform.python_version()}
+    for name in ("numpy", "scipy", "matplotlib"):
+        if name in sys.modules:
+            found[name] = str(sys.modules[name].__version__)
+    return found
 
 
 def _status(error: BaseException) -> str:

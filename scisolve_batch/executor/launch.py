@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from scisolve_batch.errors import SessionError
+from scisolve_batch.executor import selftest
 from scisolve_batch.executor.slots import Slots
 from scisolve_batch.executor.source import (
     InterpreterSource,
@@ -147,6 +148,17 @@ class Template:
             "platform": f"{platform.system()} {platform.release()}",
             "layers": layers,
         }
+        if self.options.self_test or self.options.isolation == "require" or not self.versions:
+            with self.connect() as source:
+                found = selftest.try_isolation(source)
+            self.isolation |= {
+                "layers": layers | found["layers"],
+                "tested": found["tested"],
+                "closed": found["closed"],
+            }
+            self.versions = self.versions or found["versions"]
+        if self.options.isolation == "require":
+            selftest.refuse_if_open(self.isolation)
 
     @property
     def pid(self) -> int | None:

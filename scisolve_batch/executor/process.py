@@ -101,6 +101,7 @@ class Process:
         os.set_blocking(diagnostics, False)
         self.pid, self.local_pid, self.pidfd = 0, 0, -1
         self.layers: dict[str, Any] = {}
+        self.versions: dict[str, str] = {}
         self.end: End | None = None
         self.undo: Undo | None = None
         self.undo_expected = False
@@ -125,7 +126,7 @@ class Process:
                 f"a session could not start: {reason}. "
                 "Check the working folder, or try --isolation off to see whether a layer is at fault."
             )
-        self.layers = dict(message["layers"])
+        self.layers, self.versions = dict(message["layers"]), dict(message["versions"])
         deadline = time.monotonic() + READY_S
         while not self.local_pid and not self._leash_closed and time.monotonic() < deadline:
             self._listen_to_guard(wait_s=1.0)
@@ -168,6 +169,11 @@ class Process:
             return None
         return self.note_settled(settled)
 
+    def wait_undo(self) -> None:
+        """Wait until the undo point that is being taken is in hand, so that a cell can start."""
+        if self.undo_expected:
+            self._await((), seconds=END_S, until_undone=True)
+
     def note_settled(self, message: wire.Message) -> str:
         """Take down what the session says about its next undo point."""
         snapshot = str(message.get("snapshot", ""))[:200]
@@ -177,8 +183,10 @@ class Process:
             self.drop_undo()  # it is older than the last cell now
         return snapshot
 
-    def _await(self, wanted: Container[object], *, seconds: float) -> wire.Message | None:
-        """Wait for a message of the session, listening to the guard meanwhile."""
+    def _await(
+        self, wanted: Container[object], *, seconds: float, until_undone: bool = False
+    ) -> wire.Message | None:
+        """Wait for a message of the session, or for its undo point, listening to the guard too."""
         deadline = time.monotonic() + seconds
         poll = select.poll()
         poll.register(self.ctl.sock, select.POLLIN)
@@ -190,6 +198,8 @@ class Process:
                         frame.close()
                         return frame.message
                     self.take_snapshot_or_complain(frame)
+                if until_undone and not self.undo_expected:
+                    return None
                 for fd, _ in poll.poll(1000 * left + 1):
                     if fd == self.ctl.sock.fileno():
                         self.ctl.fill(wait=False)

@@ -10,7 +10,6 @@ import gc
 import importlib
 import io
 import os
-import platform
 import select
 import signal
 import socket
@@ -18,7 +17,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from scisolve_batch.executor import guard, isolation, linux, wire
+from scisolve_batch.executor import child, guard, isolation, linux, wire
 from scisolve_batch.executor.guard import Role
 
 PRELOAD = (
@@ -62,8 +61,8 @@ def start_role(kind: str, fd: int) -> Role | None:
     return guard.session_by_exec(sock)
 
 
-def preload(modules: tuple[str, ...]) -> dict[str, str]:
-    """Import the scientific stack and draw one throw-away figure; returns versions.
+def preload(modules: tuple[str, ...]) -> None:
+    """Import the scientific stack and draw one throw-away figure.
 
     Raises:
         ImportError: a package is missing.
@@ -75,10 +74,6 @@ def preload(modules: tuple[str, ...]) -> dict[str, str]:
         except ImportError:
             if name not in optional:
                 raise
-    versions = {"python": platform.python_version()}
-    for name in ("numpy", "scipy", "matplotlib"):
-        if name in sys.modules:
-            versions[name] = str(sys.modules[name].__version__)
     if "matplotlib" in sys.modules:
         sys.modules["matplotlib"].use("Agg")
         pyplot = sys.modules["matplotlib.pyplot"]
@@ -86,7 +81,6 @@ def preload(modules: tuple[str, ...]) -> dict[str, str]:
         figure.add_subplot().plot([0, 1])
         figure.savefig(io.BytesIO())  # finds the fonts and loads the drawing code
         pyplot.close("all")
-    return versions
 
 
 def _become_first_process(root: Connection) -> None:
@@ -145,7 +139,7 @@ class Template:
         self._lease(self.root, options.fds)
         linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         self._isolate(options.message)
-        versions = preload(tuple(options.message.get("preload", PRELOAD)))
+        preload(tuple(options.message.get("preload", PRELOAD)))
         threads = linux.count_threads()
         gc.collect()
         gc.freeze()
@@ -154,7 +148,7 @@ class Template:
         self.wanted_spares = int(options.message["spares"])
         up = {
             "op": "up",
-            "versions": versions,
+            "versions": child.versions(),
             "layers": self.layers,
             "threads": threads,
             "pid": os.getpid(),
