@@ -20,7 +20,7 @@ from scisolve_batch.errors import SuiteError
 
 MAX_BYTES = 16 * 1024 * 1024
 """Largest document that is read, in bytes."""
-MAX_NODES = 500_000
+MAX_NODES = 200_000
 """Most values of one document, repeated aliases counted each time."""
 MAX_DEPTH = 50
 """Deepest nesting of one document."""
@@ -159,6 +159,8 @@ def read_text(text: str, *, file: Path | str = "<text>") -> Document:
         raise SuiteError("is empty", file=file)
     builder = _Builder(file)
     data = builder.build(root, "", root.start_mark.line + 1, 0)
+    if data is None:
+        raise SuiteError("is empty", file=file)
     return Document(file, data, builder.places)
 
 
@@ -181,9 +183,11 @@ def _syntax_error(error: yaml.YAMLError, text: str, file: Path) -> SuiteError:
     if "\t" in written[: len(written) - len(written.lstrip())]:
         what = "a tab stands in the indentation; YAML wants spaces"
     elif "mapping values are not allowed" in what:
-        what = "`: ` stands inside unquoted text; put the text in quotes or fold it with `>-`"
+        what = "`: ` stands where no key can; quote the text, or check the indentation"
     elif "another document" in what or "single document" in str(error):
         what = "a second document begins here (`---`); write it to a file of its own"
+    elif "cannot start any token" in what:
+        what = "unquoted text cannot begin with @, ` or %; put it in quotes"
     elif "control characters" in what:
         what = "holds a control character"
     else:

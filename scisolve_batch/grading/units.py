@@ -59,7 +59,7 @@ _SPELLED = {
     "Ha": "hartree", "percent": "%", "kilometer": "km", "kilometre": "km", "centimeter": "cm",
     "centimetre": "cm", "millimeter": "mm", "millimetre": "mm", "kilogram": "kg",
     "millisecond": "ms", "microsecond": "us", "nanosecond": "ns", "millimolar": "mM",
-    "kilohertz": "kHz", "megahertz": "MHz", "Ω": "ohm", "Ohm": "ohm", "°": "deg", "Å": "angstrom",
+    "kilohertz": "kHz", "megahertz": "MHz", "Ohm": "ohm", "°": "deg", "Å": "angstrom",
     "decibel": "dB", "dimensionless": "1", "unitless": "1", "none": "1",
 }  # fmt: skip
 
@@ -72,6 +72,7 @@ def read_unit(text: str) -> Unit | None:
     plain = text.strip().strip("[]$ ")
     plain = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda s: "^" + s[0].translate(_SUPERSCRIPTS), plain)
     plain = plain.replace("−", "-").replace("**", "^").replace("µ", "u").replace("μ", "u")
+    plain = plain.replace("Ω", "ohm").replace("Ω", "ohm").replace("Å", "Å")
     plain = re.sub(r"\^[{(]([-+]?[0-9]+)[)}]", r"^\1", plain.replace(" per ", "/"))
     factor, powers = Decimal(1), dict[str, int]()
     sign, groups = 1, [1]  # a solidus inverts the next factor, or the next group in brackets
@@ -131,26 +132,18 @@ def _bases(text: str) -> Dimension:
     return tuple((found[1], int(found[2] or 1)) for found in pairs if found)
 
 
-def same_words(one: str, other: str) -> bool:
-    """Two units that are not known may still be the same word, like `bin` and `bins`."""
-    return _word(one) == _word(other)
+def conversion(reported: str, certified: str) -> Decimal | str:
+    """Factor from a reported to a certified unit, or the reason why there is none."""
+    mine, theirs = read_unit(reported), read_unit(certified)
+    if mine and theirs and mine.dimension == theirs.dimension:
+        return mine.factor / theirs.factor
+    if mine is None and theirs is None and _word(reported) == _word(certified):
+        return Decimal(1)  # neither is known, like `bins`, but it is the same word
+    if mine is None:
+        return f"the unit `{reported}` is not known; asked for `{certified}`"
+    return f"the unit `{reported}` cannot be converted to `{certified}`"
 
 
 def _word(text: str) -> str:
-    return re.sub(r"\s+", " ", text.strip().strip("[]$ ")).lower().removesuffix("s")
-
-
-def conversion(reported: str, certified: str) -> Decimal | str:
-    """Factor from a reported to a certified unit, or the reason why there is none."""
-    if same_words(reported, certified) and (
-        len(reported.strip()) > 2 or reported.strip() == certified.strip()
-    ):
-        mine, theirs = read_unit(reported), read_unit(certified)
-        if mine is None or mine == theirs:
-            return Decimal(1)
-    mine, theirs = read_unit(reported), read_unit(certified)
-    if mine is None:
-        return f"the unit `{reported}` is not known; asked for `{certified}`"
-    if theirs is None or mine.dimension != theirs.dimension:
-        return f"the unit `{reported}` cannot be converted to `{certified}`"
-    return mine.factor / theirs.factor
+    word = re.sub(r"\s+", " ", text.strip().strip("[]$ ")).removesuffix("s")
+    return _SPELLED.get(word, word).lower()
