@@ -74,11 +74,11 @@ class Credentials:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Every text that must not be shown."""
+        """Every text that must not be shown. One of less than 6 characters is no secret."""
         held = [self.api_key, self.auth_token]
         if self.base_url is not None:
             held.append(urlsplit(self.base_url).password)
-        return tuple(text for text in held if text and text != _PLACEHOLDER)
+        return tuple(text for text in held if text and len(text) >= 6 and text != _PLACEHOLDER)
 
     def __bool__(self) -> bool:
         """There is something to identify with."""

@@ -11,6 +11,7 @@ from scisolve_batch.model.base import Model
 from scisolve_batch.model.cassette import cassette_path
 from scisolve_batch.model.credentials import Credentials, require_credentials
 from scisolve_batch.model.live import LiveModel
+from scisolve_batch.model.local import LocalModel, check_local
 from scisolve_batch.model.replay import RecordingModel, ReplayModel
 from scisolve_batch.model.scripted import ScriptedModel
 
@@ -18,6 +19,7 @@ SCHEMES = {
     "anthropic": "anthropic:claude-haiku-5-5, or just the model's id: ask the service",
     "scripted": "scripted:FILE: play a script; `scripted` alone plays each problem's own solution",
     "replay": "replay:DIR: answer out of recordings made with --record DIR",
+    "local": "local:FILE.gguf: serve a model file on this machine",
 }
 """What a model's name may begin with, and an example of each."""
 
@@ -54,6 +56,8 @@ def check_model(
             raise UsageError(f"--record needs a model that is asked, and {spec} is not")
         if scheme == "replay" and not Path(rest).is_dir():
             raise UsageError(f"{rest}: no such folder of recordings; make one with --record {rest}")
+        if scheme == "local":
+            check_local(rest)
         return None
     return require_credentials(os.environ, base_url=base_url)
 
@@ -73,7 +77,7 @@ def open_model(
 
     Args:
         spec: like `claude-haiku-5-5`, `anthropic:claude-haiku-5-5`, `scripted:solution.yaml`,
-            `replay:DIR`.
+            `replay:DIR`, `local:model.gguf`.
         script: the script to play when the name is just `scripted`.
         base_url: address of the service, when credentials are taken from the environment.
         credentials: key and address; without them those of the environment.
@@ -83,8 +87,8 @@ def open_model(
         live: further keyword arguments for `LiveModel`; other models take no notice of them.
 
     Raises:
-        UsageError: the name is unknown, `scripted` has no script, there is no key, or there is no
-            recording of this problem.
+        UsageError: the name is unknown, `scripted` has no script, there is no key, no recording
+            of this problem, or no model file that can be served.
         SuiteError: the script cannot be read.
     """
     scheme, rest = split_model(spec)
@@ -95,6 +99,8 @@ def open_model(
         return ScriptedModel.from_file(file, name=spec)
     if scheme == "replay":
         return ReplayModel(cassette_path(Path(rest), problem=problem, sample=sample))
+    if scheme == "local":
+        return LocalModel(rest, **live)
     found = credentials or require_credentials(os.environ, base_url=base_url)
     if record is None:
         return LiveModel(rest, credentials=found, **live)

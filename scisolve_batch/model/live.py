@@ -177,6 +177,17 @@ class LiveModel:
         return replace(reply, first_event_s=first[0] if first else None)
 
 
+def load_sdk() -> None:
+    """Load the SDK and the trusted certificates, without connecting to anything.
+
+    For a process that forks workers: they share what is loaded before, and each is spared 1.9
+    CPU-seconds and 80 MB.
+    """
+    import anthropic.resources.messages  # noqa: F401, PLC0415
+
+    _tls_context()
+
+
 @cache
 def _tls_context() -> ssl.SSLContext:
     """The trusted certificates. Reading them takes 54 ms, so a process does it once."""

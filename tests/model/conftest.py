@@ -130,6 +130,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "s-tool-trunc": stream(START, tool('{"code": "import numpy as np\\npri'), end("max_tokens")),
     "s-tool-cut-unsaid": stream(START, tool('{"code": "import nu'), end("tool_use")),
     "s-tool-invalid": stream(START, tool('{"code": print(1)}'), end("tool_use")),
+    "s-tool-control": stream(START, tool('{"code": "a\\tb', 'c\x01"}'), end("tool_use")),
     "s-tool-none": stream(START, tool(), end("tool_use")),
     "s-tool-list": stream(START, tool("[1, 2]"), end("tool_use")),
     "s-tool-nan": stream(START, tool('{"x": NaN, "y": 1}'), end("tool_use")),
@@ -228,6 +229,12 @@ class WireServer(ThreadingHTTPServer):
     def bodies(self) -> list[dict[str, Any]]:
         return [json.loads(body) for _, body in self.requests]
 
+    thread_name = "wire-server"
+
+    @staticmethod
+    def message(**changes: Any) -> Behaviour:
+        return answer(200, {**MESSAGE, **changes})
+
     @staticmethod
     def behaviours() -> list[str]:
         return list(BEHAVIOURS)
@@ -244,6 +251,21 @@ class WireServer(ThreadingHTTPServer):
 
     def play(self, *plan: str | Behaviour) -> None:
         self.plan = [BEHAVIOURS[step] if isinstance(step, str) else step for step in plan]
+
+
+@pytest.fixture(autouse=True)
+def only_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test has a key, and none reaches another machine."""
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple) and address[0] not in {"127.0.0.1", "::1"}:
+            raise AssertionError(f"a test wants to connect to {address[0]}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
 class FakeTime:
@@ -268,7 +290,9 @@ class FakeTime:
 @pytest.fixture
 def server() -> Iterator[WireServer]:
     with WireServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, name=server.thread_name
+        )
         thread.start()
         yield server
         server.released.set()

@@ -129,33 +129,35 @@ def test_an_unreported_usage_is_charged_at_its_most(question: Request) -> None:
     usd=st.none() | st.floats(0, 0.01),
 )
 def test_no_conversation_passes_its_cap(question, seed, tokens, usd) -> None:
-    """A service that counts at most a token a byte, hides counts, and breaks off, all at random."""
+    """A service that gives each byte at most a token, hides counts, and breaks off at random."""
     chance, price = Random(seed), find_price(MODEL)
     cap, attempts = Cap(tokens=tokens, usd=usd), 3
     allowance = Allowance(cap, MODEL, attempts=attempts)
     request, truth = replace(question, max_tokens=4_000), Spend()
+    prompt = chance.randint(1, len(repr((request.system, request.tools, request.messages))))
     for _ in range(12):
         granted = allowance.output_tokens(request)
         if granted == 0:
             break
-        size = len(repr((request.system, request.tools, request.messages)).encode())
         broken = chance.randrange(attempts)
         kinds = [chance.choice(sorted(PAID_KINDS)) for _ in range(broken)]
         wrote = 0
         for _ in range(broken + 1):
-            read, wrote = chance.randint(1, size), chance.randint(0, granted)
-            truth += Spend(read + wrote, price.nano_at_most(prompt_tokens=read, output_tokens=wrote))  # fmt: skip
-        usage = chance.choice([Usage(cache_write_tokens=read, input_tokens=0, output_tokens=wrote), Usage()])  # fmt: skip
+            wrote = chance.randint(0, granted)
+            nano = price.nano_at_most(prompt_tokens=prompt, output_tokens=wrote)
+            truth += Spend(prompt + wrote, nano)
+        known = Usage(cache_write_tokens=prompt, input_tokens=0, output_tokens=wrote)
         if chance.random() < 0.2:
             allowance.charge_failure([*kinds, "timeout"], max_tokens=granted)
         else:
-            allowance.charge(reply(usage, *kinds), max_tokens=granted)
+            allowance.charge(reply(chance.choice([known, Usage()]), *kinds), max_tokens=granted)
         assert truth.tokens <= allowance.spent.tokens
         assert truth.nano <= allowance.spent.nano
         assert cap.allows(allowance.spent)
         said = {"role": "assistant", "content": "y" * wrote}
         told = {"role": "user", "content": "é" * chance.randint(0, 3_000)}
         request = replace(request, messages=[*request.messages, said, told])
+        prompt += wrote + chance.randint(0, len(told["content"].encode()))
 
 
 def test_a_long_conversation_is_bounded_by_what_was_counted(question: Request) -> None:

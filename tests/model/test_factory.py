@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from scisolve_batch.errors import UsageError
-from scisolve_batch.model import Credentials, LiveModel, ScriptedModel, open_model, split_model
+from scisolve_batch.model import (
+    Credentials,
+    LiveModel,
+    ScriptedModel,
+    check_model,
+    open_model,
+    split_model,
+)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +65,19 @@ def test_an_unknown_public_name_is_an_attribute_error() -> None:
 
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = scisolve_batch.model.Nothing
+
+
+def test_a_run_is_checked_before_it_begins(tmp_path: Path, monkeypatch) -> None:
+    with pytest.raises(UsageError, match="set ANTHROPIC_API_KEY"):
+        check_model("claude-haiku-5-5")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-1")
+    assert check_model("claude-haiku-5-5") == Credentials(api_key="key-1")
+    local = check_model("some-model", base_url="http://localhost:8080")
+    assert local is not None
+    assert local.base_url == "http://localhost:8080"
+    assert check_model("scripted") is None
+    assert check_model(f"replay:{tmp_path}") is None
+    with pytest.raises(UsageError, match="no such folder of recordings"):
+        check_model(f"replay:{tmp_path / 'none'}")
+    with pytest.raises(UsageError, match="--record needs a model that is asked"):
+        check_model("scripted", record=tmp_path)

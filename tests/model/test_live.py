@@ -65,6 +65,7 @@ FAILURES = {
     "s-not-utf8": ("bad_reply", 3, False),
     "s-tool-cut-unsaid": ("bad_reply", 3, False),
     "s-tool-invalid": ("bad_reply", 3, False),
+    "s-tool-control": ("bad_reply", 3, False),
     "s-tool-list": ("bad_reply", 3, False),
     "s-tool-nan": ("bad_reply", 3, False),
     "s-tool-1e400": ("bad_reply", 3, False),
@@ -217,9 +218,67 @@ def test_the_key_is_in_the_request_and_nowhere_else(server, live, question, capl
     assert "check ANTHROPIC_API_KEY" in str(caught.value)
 
 
-def test_without_a_key_the_first_request_says_what_to_set(monkeypatch, question) -> None:
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+def test_a_failed_stream_leaves_nothing_of_itself(server, live, question) -> None:
+    server.play("s-cut", "s-rst", "s-ok")
+    reply = live().reply(question)
+    assert reply.content == [{"type": "text", "text": "Hello"}]
+    assert len({body for _, body in server.requests}) == 1  # asked in the same words
+
+
+def test_a_connection_that_idled_away_is_made_again(server, live, question) -> None:
+    model = live()
+    server.play("s-ok", "drop", "s-ok")
+    model.reply(question)
+    reply = model.reply(question)
+    assert (reply.attempts, reply.errors) == (2, ("connection",))
+
+
+def test_the_cache_share_is_reported_where_there_is_one(server, live, question) -> None:
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 7}
+    server.play(server.message(usage={**usage, "output_tokens": 3}))
+    found = live().reply(question).usage
+    assert (found.cache_read_tokens, found.cache_write_tokens, found.total) == (90, 7, 105)
+
+
+def test_a_token_goes_where_no_key_is(server, live, question) -> None:
+    live(credentials=Credentials(auth_token="token-1", base_url=server.url)).reply(question)
+    assert server.requests[0][0]["authorization"] == "Bearer token-1"
+    assert "x-api-key" not in server.requests[0][0]
+
+
+def test_the_environment_names_key_and_address(server, question, monkeypatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-environment")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    model = LiveModel("claude-haiku-5-5")
+    model.reply(question)
+    model.close()
+    assert "key-of-the-environment" in server.requests[0][0]["authorization"]
+
+
+def test_a_proxy_is_not_asked_for_this_machine(server, live, question, monkeypatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    assert live().reply(question).attempts == 1
+
+
+def test_nobody_at_the_address_is_a_connection_error(live, question) -> None:
+    nobody = Credentials(api_key="k", base_url="http://127.0.0.1:1")
+    with pytest.raises(NoReply, match="cannot be reached; check the network") as caught:
+        live(credentials=nobody).reply(question)
+    assert (caught.value.kind, caught.value.attempts) == ("connection", 5)
+
+
+def test_the_sdk_can_be_loaded_before_workers_are_forked(server, live, question) -> None:
+    from scisolve_batch.model import load_sdk
+
+    load_sdk()
+    import threading
+
+    assert {thread.name for thread in threading.enumerate()} <= {"MainThread", server.thread_name}
+    assert live().reply(question).attempts == 1
+
+
+def test_without_a_key_the_first_request_says_what_to_set(question) -> None:
     with pytest.raises(UsageError, match="set ANTHROPIC_API_KEY"):
         LiveModel("claude-haiku-5-5").reply(question)
 

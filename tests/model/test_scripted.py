@@ -118,7 +118,7 @@ def test_an_exhausted_script_names_itself_and_its_length(tmp_path: Path, questio
         ("- {text: a, usage: {tokens: 3}}", 1, "must be a mapping with `input_tokens`"),
         ("- {text: a, usage: {input_tokens: -3}}", 1, "must hold counts of tokens"),
         ("- {text: a, stop_reason: 7}", 1, "must be text, like max_tokens"),
-        ("- run_python: a\n- text: a: b", 2, "unquoted text"),
+        ("- run_python: a\n- text: a: b", 2, "stands where no key can"),
         ("- run_python: a\n  run_python: b", 2, "stands twice"),
     ],
 )
