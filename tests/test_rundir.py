@@ -55,7 +55,7 @@ def test_what_is_written_is_read_back(tmp_path):
         folder.write_solution(solution("a", cells=cells))
     again = RunDir.read(tmp_path / "run")
     assert again.manifest == manifest("a", "b")
-    found = dict((planned.problem_id, record) for planned, record in again.solutions())
+    found = {planned.problem_id: record for planned, record in again.solutions()}
     assert found["b"] is None
     assert found["a"].stop_reason is StopReason.FINISHED
     assert again.problem("a").read_cells() == cells
@@ -115,9 +115,11 @@ def test_a_torn_last_line_of_the_journal_is_ignored(tmp_path):
 
 
 def test_two_processes_cannot_write_one_run(tmp_path):
-    with RunDir.create(tmp_path / "run", manifest("a")) as run:
-        with pytest.raises(RunDirError, match="another process is working on this run"):
-            RunDir(run.path, run.manifest)._claim()
+    with (
+        RunDir.create(tmp_path / "run", manifest("a")) as run,
+        pytest.raises(RunDirError, match="another process is working on this run"),
+    ):
+        RunDir.reopen(run.path, run.manifest)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,8 @@ from scisolve_batch.batch.progress import open_progress
 from scisolve_batch.batch.runner import RunOutcome, resume_run, run_suite
 from scisolve_batch.cli import EXIT_INTERRUPTED
 from scisolve_batch.cli.options import SELECTION, selection_options, settings_options
+from scisolve_batch.cli.preflight import prepare
 from scisolve_batch.errors import UsageError
-from scisolve_batch.model import require_credentials
-from scisolve_batch.records import Settings
 from scisolve_batch.report import build_report, render_summary, summarize
 from scisolve_batch.rundir import MANIFEST, RunDir
 from scisolve_batch.settings import merge_settings
@@ -88,7 +87,7 @@ def command(
             raise UsageError("--resume takes suite and folder from the run; leave out the others")
         before = RunDir.read(resume).manifest
         settings = merge_settings(flags, environ={}, base=before)
-        announce(settings)
+        prepare(settings)
         outcome = resume_run(
             resume, settings=settings, progress=progress, allow_changes=allow_changes
         )
@@ -99,7 +98,7 @@ def command(
         loaded = load_suite(suite, unpinned=unpinned)
         settings = merge_settings(flags, environ=os.environ, limits=loaded.limits)
         chosen = select(loaded, **selection, seed=settings.seed)
-        announce(settings)
+        prepare(settings)
         out = out or new_run_path(Path("runs"), chosen.ref.id)
         if (out / MANIFEST).exists():
             outcome = resume_run(
@@ -119,18 +118,6 @@ def command(
         report_dir=None if no_report else report_dir or Path("reports") / outcome.path.name,
         fail_under=fail_under,
         as_json=as_json,
-    )
-
-
-def announce(settings: Settings) -> None:
-    """Say who is asked; refuse a live model without a key before anything is started."""
-    if not settings.scripted:
-        require_credentials(os.environ)
-        return
-    click.echo(
-        f"model: {settings.model} (the suite's own solutions are run; no model is asked and "
-        "nothing is spent; --model NAME asks a live one)",
-        err=True,
     )
 
 
@@ -168,11 +155,10 @@ def finish(
         if outcome.fatal is not None:
             click.echo(f"scisolve-batch: stopped early: {outcome.fatal}", err=True)
         click.echo(
-            f"{outcome.unfinished} of {summary.planned} are left; go on with:\n"
+            f"{outcome.unfinished} of {summary.ledger.planned} are left; go on with:\n"
             f"  scisolve-batch run --resume {shlex.quote(str(outcome.path))}",
             err=True,
         )
         ctx.exit(2 if outcome.fatal is not None else EXIT_INTERRUPTED)
-    if fail_under is not None:
-        ctx.exit(0 if summary.grounded >= fail_under * summary.planned else 1)
-    ctx.exit(0 if summary.grounded == summary.planned else 1)
+    needed = (1.0 if fail_under is None else fail_under) * summary.ledger.planned
+    ctx.exit(0 if summary.ledger.grounded >= needed else 1)

@@ -14,9 +14,9 @@ from scisolve_batch.agent import events
 from scisolve_batch.agent.single import problem_from_text
 from scisolve_batch.batch.single import solve_one
 from scisolve_batch.cli.options import settings_options
+from scisolve_batch.cli.preflight import prepare
 from scisolve_batch.cli.run_command import new_run_path
 from scisolve_batch.errors import UsageError
-from scisolve_batch.model import require_credentials
 from scisolve_batch.records import Solution
 from scisolve_batch.settings import merge_settings
 
@@ -53,8 +53,7 @@ def command(
             "solve asks a model and none was named: --model anthropic:NAME asks a live one (it "
             "needs ANTHROPIC_API_KEY and costs money), --model scripted:FILE plays a file"
         )
-    if not settings.scripted:
-        require_credentials(os.environ)
+    prepare(settings, announce=False)
     out = out or new_run_path(Path("runs"), "single")
     silent = quiet or as_json
     solution = solve_one(

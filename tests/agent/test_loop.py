@@ -1,5 +1,6 @@
 """What a problem's loop does with everything a model can say, with sessions and models played."""
 
+import itertools
 import json
 
 import pytest
@@ -406,7 +407,7 @@ def test_the_conversation_only_grows():
         return [run_python("print(x)"), text("Hm."), GOOD][len(seen) - 1]
 
     play(ScriptedModel(ask))
-    for earlier, later in zip(seen, seen[1:], strict=False):
+    for earlier, later in itertools.pairwise(seen):
         assert later[: len(earlier)] == earlier
 
 

@@ -1,0 +1,41 @@
+"""What is checked before anything is started, so that a wrong call costs nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from scisolve_batch.errors import UsageError
+from scisolve_batch.grounding import POLICIES
+from scisolve_batch.model import require_credentials, split_model
+from scisolve_batch.model.scripted import read_script
+from scisolve_batch.records import Settings
+
+
+def prepare(settings: Settings, *, announce: bool = True) -> None:
+    """Refuse what cannot work, and say who is asked.
+
+    Args:
+        settings: what a run is asked to do.
+        announce: say it when no model is asked.
+
+    Raises:
+        UsageError: an unknown model or policy, or no key for a live model.
+        SuiteError: the script to play cannot be read.
+    """
+    if settings.grounding not in POLICIES:
+        known = ", ".join(POLICIES)
+        raise UsageError(f"--grounding: no policy {settings.grounding!r}; there are {known}")
+    scheme, rest = split_model(settings.model)
+    if scheme == "anthropic":
+        require_credentials(os.environ)
+    if scheme == "scripted" and rest not in ("", "naive"):
+        read_script(Path(rest))
+    if announce and scheme == "scripted":
+        click.echo(
+            f"model: {settings.model} (scripted solutions are run; no model is asked and nothing "
+            "is spent; --model NAME asks a live one)",
+            err=True,
+        )
