@@ -20,6 +20,7 @@ from scisolve_batch.records import Usage
 RUN_PYTHON = "run_python"
 FINISH_SOLUTION = "finish_solution"
 _TOOLS = (RUN_PYTHON, FINISH_SOLUTION)
+_CHECK = ("kind", "description", "evidence_cell")
 _KEYS = ("text", *_TOOLS, "calls", "stop_reason", "usage")
 
 
@@ -66,12 +67,21 @@ def run_python(code: str, *, text: str = "") -> ScriptedTurn:
 def finish(
     answer: str,
     *,
-    verification: Mapping[str, Any] | None = None,
+    verification: Mapping[str, Any] | tuple[str, str, int] | None = None,
     values: Any = None,
     text: str = "",
 ) -> ScriptedTurn:
-    """A turn that reports an answer. What is None is left out of the call."""
+    """A turn that reports an answer. What is None is left out of the call.
+
+    Args:
+        answer: the answer.
+        verification: the check as the tool takes it, or its (kind, description, evidence cell).
+        values: the reported values as the tool takes them.
+        text: what is said before the call.
+    """
     arguments: dict[str, Any] = {"answer": answer}
+    if isinstance(verification, tuple):
+        verification = dict(zip(_CHECK, verification, strict=True))
     if verification is not None:
         arguments["verification"] = dict(verification)
     if values is not None:

@@ -240,6 +240,13 @@ class WireServer(ThreadingHTTPServer):
         return list(BEHAVIOURS)
 
     @staticmethod
+    def call(name: str, **arguments: Any) -> Behaviour:
+        """A streamed reply that calls a tool, its input in pieces of seven characters."""
+        text = json.dumps(arguments)
+        parts = (text[start : start + 7] for start in range(0, len(text), 7))
+        return stream(START, tool(*parts, name=name), end("tool_use"))
+
+    @staticmethod
     def text_stream(*parts: str) -> tuple[bytes, ...]:
         """The chunks of a reply that says these parts."""
         begin = event("content_block_start", index=0, content_block={"type": "text", "text": ""})

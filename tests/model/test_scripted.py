@@ -66,6 +66,8 @@ def test_the_builders_make_the_same_turns(question: Request) -> None:
         "values": {"a": "1"},
     }
     assert finish("1").calls[0][1] == {"answer": "1"}
+    short = finish("1", verification=("analytic", "by hand", 2)).calls[0][1]["verification"]
+    assert short == {"kind": "analytic", "description": "by hand", "evidence_cell": 2}
 
 
 def test_replies_and_failures_can_be_scripted(question: Request) -> None:
