@@ -5,6 +5,8 @@ They read run directories and nothing else. Importing this loads no numpy, panda
 
 from scisolve_batch.report.build import ReportPaths, build_report
 from scisolve_batch.report.comparison import Comparison
+from scisolve_batch.report.exports import citation, github_summary, latex_table, write_junit
+from scisolve_batch.report.index import write_index
 from scisolve_batch.report.load import Report, load_report
 from scisolve_batch.report.pairing import compare
 from scisolve_batch.report.render import render_summary
@@ -18,9 +20,14 @@ __all__ = [
     "ReportPaths",
     "Summary",
     "build_report",
+    "citation",
     "compare",
+    "github_summary",
+    "latex_table",
     "load_report",
     "render_comparison",
     "render_summary",
     "summarize",
+    "write_index",
+    "write_junit",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scisolve_batch.errors import RunDirError
+from scisolve_batch.report.page import PAGE, render_page
 from scisolve_batch.report.rows import Tables, collect
 from scisolve_batch.report.schema import TABLES
 from scisolve_batch.report.summary import Summary
@@ -31,6 +32,8 @@ class ReportPaths:
     """The Parquet files by table."""
     summary: Path
     """The summary."""
+    page: Path
+    """The page, `report.html`."""
 
 
 def build_report(run: Path | str, out: Path | str | None = None) -> ReportPaths:
@@ -47,15 +50,16 @@ def build_report(run: Path | str, out: Path | str | None = None) -> ReportPaths:
     folder = Path(out) if out is not None else Path("reports") / Path(run).resolve().name
     tables = collect(opened)
     summary = summarize_rows(opened.manifest, tables)
-    return write_report(folder, tables, summary)
+    return write_report(folder, opened, tables, summary)
 
 
-def write_report(folder: Path, tables: Tables, summary: Summary) -> ReportPaths:
+def write_report(folder: Path, run: RunDir, tables: Tables, summary: Summary) -> ReportPaths:
     """Write the files of a report; the summary last, so that it stands for all."""
     paths = ReportPaths(
         folder=folder,
         tables={name: folder / f"{name}.parquet" for name in TABLES},
         summary=folder / SUMMARY,
+        page=folder / PAGE,
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -68,6 +72,8 @@ def write_report(folder: Path, tables: Tables, summary: Summary) -> ReportPaths:
                 beside.unlink(missing_ok=True)
     except OSError as error:
         raise RunDirError(f"{folder}: the report cannot be written: {error}") from error
+    page = render_page(run, tables, summary, folder=folder)
+    write_whole(paths.page, page.encode("utf-8", "backslashreplace"))
     data = summary.model_dump(mode="json")
     write_whole(paths.summary, encode_json(data, indent=1) + b"\n")
     return paths

@@ -180,10 +180,14 @@ def _open_run(path: Path) -> _Source:
     )
 
 
-def _open_report(path: Path) -> _Source:
-    file = path / SUMMARY
+def read_summary(file: Path) -> Summary:
+    """The summary of a report.
+
+    Raises:
+        RunDirError: it cannot be read, or is of another version.
+    """
     try:
-        summary = Summary.model_validate_json(file.read_bytes())
+        return Summary.model_validate_json(file.read_bytes())
     except ValidationError as error:
         raise RunDirError(
             f"{file}: not a summary of this version ({error.error_count()} faults); build the "
@@ -191,6 +195,10 @@ def _open_report(path: Path) -> _Source:
         ) from None
     except OSError as error:
         raise RunDirError(f"{file}: cannot be read: {error.strerror or error}") from error
+
+
+def _open_report(path: Path) -> _Source:
+    summary = read_summary(path / SUMMARY)
     return _Source(summary, lambda name: _read_table(path / f"{name}.parquet", name))
 
 

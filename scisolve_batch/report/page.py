@@ -1,0 +1,219 @@
+"""A report as one HTML file: it needs no network, and nothing a model wrote can act in it.
+
+Text is escaped by the template or set as text by the script; the script is allowed by its
+digest alone. Details of a sample are data until somebody opens it.
+"""
+
+# ruff: noqa: PLC0415 - jinja2 is loaded when a page is made
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from scisolve_batch.report import figures
+from scisolve_batch.report.render import interval, percent, pin_word, tokens_line
+from scisolve_batch.report.rows import Tables
+from scisolve_batch.report.summary import Summary
+from scisolve_batch.report.tally import kind_of
+from scisolve_batch.rundir import RunDir, folder_name
+
+if TYPE_CHECKING:
+    import jinja2
+    import markupsafe
+
+PAGE = "report.html"
+FIGURE_BUDGET = 4_000_000
+"""Bytes of figures that are put into the page; the others are linked."""
+TEXT_LIMIT = 20_000
+"""Characters of an answer, a cell's code or its output that are shown; the files have all."""
+
+TEMPLATES = Path(__file__).parent / "templates"
+"""Folder of templates, style and script."""
+_HIDDEN = re.compile(
+    "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+)
+_PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif"}
+
+
+def visible(text: object) -> str:
+    """Text in which characters that hide or turn text around are shown by their number."""
+    return _HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
+
+
+def island(data: Any) -> str:
+    """JSON that can stand inside a script element: it holds no `<`, `>` or `&`."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def trusted(text: str) -> markupsafe.Markup:
+    """Markup of our own making: figures, style, script and escaped JSON, never foreign text."""
+    import markupsafe
+
+    return markupsafe.Markup(text)  # noqa: S704
+
+
+def environment() -> jinja2.Environment:
+    """The templates with escaping on."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(percent=percent, visible=visible, interval=interval)
+    return made
+
+
+def render_page(run: RunDir, tables: Tables, summary: Summary, *, folder: Path) -> str:
+    """The whole page.
+
+    Args:
+        run: the run, for the problems' statements and the figures.
+        tables: its rows, with the texts of the cells.
+        summary: its summary; every number of the page stands in it or in the tables.
+        folder: where the page will lie, for relative links.
+    """
+    rows = list(tables["solutions"])
+    details = details_of(run, tables, folder=folder)
+    script = (TEMPLATES / "page.js").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    template = environment().get_template("report.html.j2")
+    return template.render(
+        summary=summary,
+        manifest=run.manifest,
+        rows=[_table_row(row) for row in rows],
+        symbols=figures.SYMBOLS,
+        outcomes=figures.OUTCOMES,
+        choices=_choices(rows),
+        pin=pin_word(summary.suite.pin),
+        tokens=tokens_line(summary),
+        ledger_bar=trusted(figures.ledger_bar(summary.ledger)),
+        digits=trusted(figures.digits_bars(summary.digits)),
+        whisker=lambda rate, name: trusted(figures.whisker(rate, name=name)),
+        style=trusted((TEMPLATES / "page.css").read_text("utf-8")),
+        script=trusted(script),
+        script_digest=digest,
+        islands=[trusted(island(detail)) for detail in details],
+    )
+
+
+def _choices(rows: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        found["domain"].add(row["domain"])
+        found["difficulty"].update([] if row["difficulty"] is None else [str(row["difficulty"])])
+        found["outcome"].add(row["outcome"])
+        found["cause"].add(row["cause"])
+    return {name: sorted(found[name]) for name in ("outcome", "domain", "difficulty", "cause")}
+
+
+def _table_row(row: dict[str, Any]) -> dict[str, Any]:
+    flags = [*row["near_limits"], *(["retried"] if row["retried"] else [])]
+    return row | {"check": kind_of(row) if row["finished"] else "", "flags": flags}
+
+
+def _cut(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    if len(text) <= TEXT_LIMIT:
+        return {"text": text}
+    return {"text": text[:TEXT_LIMIT], "left": len(text) - TEXT_LIMIT}
+
+
+def _grouped(tables: Tables, name: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in tables[name]:
+        groups[row["problem_id"], row["sample"]].append(row)
+    return groups
+
+
+def details_of(run: RunDir, tables: Tables, *, folder: Path) -> list[dict[str, Any]]:
+    """What the page shows of each sample when it is opened, in the order of the table."""
+    problems = {problem.id: problem for problem in run.manifest.problems}
+    groups = {name: _grouped(tables, name) for name in ("literals", "cells", "values")}
+    pictures = _Pictures(run.path, folder)
+    found = []
+    for row in tables["solutions"]:
+        key = (row["problem_id"], row["sample"])
+        problem = problems.get(row["problem_id"])
+        found.append(
+            {
+                "statement": _cut(problem.statement if problem else ""),
+                "answer": _cut(row["answer"]),
+                "failure": _pick(row, ("failure_kind", "failure_message")),
+                "check": _pick(row, _CHECK),
+                "numbers": _pick(row, ("expected_coincidences", "refusals", "turns", "wait_s")),
+                "literals": [_pick(item, _LITERAL) for item in groups["literals"][key]],
+                "values": [_pick(item, _VALUE) for item in groups["values"][key]],
+                "cells": [
+                    _pick(item, _CELL)
+                    | {name: _cut(item[name]) for name in _TEXTS if item[name]}
+                    | {"figures": [pictures.show(*key, name) for name in item["figures"]]}
+                    for item in groups["cells"][key]
+                ],
+            }
+        )
+    return found
+
+
+_CHECK = (
+    "verification_kind", "verification_valid", "verification_reason",
+    "verification_description", "evidence_cell",
+)  # fmt: skip
+_LITERAL = (
+    "text", "where", "start", "end", "verdict", "failing", "reason", "relation", "source",
+    "cell", "line", "printed", "label", "nearest", "chance", "warnings",
+)  # fmt: skip
+_VALUE = (
+    "name", "certified", "reported", "unit", "verdict", "how", "relative_error", "correct_digits",
+    "certified_digits", "rtol", "atol", "exact", "trap",
+)  # fmt: skip
+_CELL = ("cell", "status", "ok", "state", "note", "wall_s", "stdout_dropped", "stderr_dropped")
+_TEXTS = ("code", "stdout", "stderr", "traceback")
+
+
+def _pick(row: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The named columns of a row that hold something; infinities as words."""
+    picked = {name: row[name] for name in names if row[name] not in (None, "", [])}
+    return {
+        name: str(value) if isinstance(value, float) and value - value != 0 else value
+        for name, value in picked.items()
+    }
+
+
+class _Pictures:
+    """Figures of cells: inside the page while the budget lasts, then as links."""
+
+    def __init__(self, run: Path, folder: Path) -> None:
+        self.run, self.folder, self.left = run.resolve(), folder.resolve(), FIGURE_BUDGET
+
+    def show(self, problem: str, sample: int, name: str) -> dict[str, str]:
+        """A figure by its name: `src` to show it, or `href` to open it."""
+        kind = _PICTURES.get(Path(name).suffix.lower())
+        if kind is None or Path(name).name != name:
+            return {"name": name}
+        path = self.run / "problems" / folder_name(problem, sample) / "figures" / name
+        try:
+            size = path.stat().st_size
+            if size <= self.left:
+                data = base64.b64encode(path.read_bytes()).decode("ascii")
+                self.left -= size
+                return {"name": name, "src": f"data:{kind};base64,{data}"}
+        except OSError:
+            return {"name": name}
+        return {"name": name, "href": quote(Path(os.path.relpath(path, self.folder)).as_posix())}
