@@ -10,12 +10,16 @@ import builtins
 import faulthandler
 import fcntl
 import gc
+import io
+import json
 import linecache
 import os
 import platform
 import random
 import resource
+import select
 import signal
+import socket
 import sys
 import threading
 import time
@@ -28,12 +32,41 @@ from typing import Any
 from scisolve_batch.executor import capture, figures, isolation, linux, snapshot, wire
 
 TRACEBACK_CHARACTERS = 20_000
+BROKEN = 70
+"""Exit code of a session that a cell left unable to answer (EX_SOFTWARE of sysexits.h)."""
 AGAIN_S = 0.1
 """The alarm repeats after this many seconds, for code that swallowed it."""
 
-# Bound before model code can replace them. `print`, `len` and their like are put back after
-# each cell; these live in modules that a cell may patch for good reason.
-_BUILTINS = tuple(vars(builtins).items())
+_LENT = (
+    builtins,
+    faulthandler,
+    fcntl,
+    gc,
+    io,
+    json,
+    linecache,
+    os,
+    resource,
+    select,
+    signal,
+    socket,
+    threading,
+    traceback,
+    warnings,
+)
+"""Modules that a cell shares with this one; what it replaces in them is put back after it."""
+
+
+def _lent_names() -> list[tuple[str, dict[str, Any], str, object]]:
+    return [
+        (f"{module.__name__}.{name}", vars(module), name, value)
+        for module in _LENT
+        for name, value in vars(module).items()
+        if callable(value) or (module is linecache and name == "cache")
+    ]
+
+
+# Bound before model code can replace them.
 _exit, _getpid, _getpgid = os._exit, os.getpid, os.getpgid
 _signal, _setitimer, _perf_counter = signal.signal, signal.setitimer, time.perf_counter
 _TracebackException, _StackSummary = traceback.TracebackException, traceback.StackSummary
@@ -126,6 +159,7 @@ class Child:
         self.names = vars(self.main)
         _fill_namespace(self.names)
         _seed(int(order["seed"]))
+        self.lent = _lent_names()
         self.streams = capture.Streams()
         self.alarm = Alarm(self)
         self._watch_signals()
@@ -172,11 +206,15 @@ class Child:
         self.streams.attach(fds[0], fds[1])
         answer: wire.Message = {"op": "done", "nonce": order["nonce"], "status": "ok"}
         answer |= self._execute(order["code"], f"<cell {self.index}>", order=order)
-        self._restore_builtins()
+        replaced = self._put_back()
         if _getpid() != self.pid:  # a fork that fell through to here
             self.streams.flush()
             _exit(0)
-        answer["figures"], answer["problems"] = self._keep_figures(order)
+        replaced += answer.pop("replaced", [])
+        answer["figures"], problems = self._keep_figures(order)
+        if replaced:
+            problems.append(f"what the cell replaced was put back: {', '.join(replaced[:10])}")
+        answer["problems"] = problems
         self.streams.flush()
         self.streams.detach()  # before the answer: an open pipe then means that it is none of ours
         usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -198,18 +236,23 @@ class Child:
                 alarm.armed = False  # no call before this: the alarm could come in between
         except BaseException as error:  # noqa: BLE001 - the border to model code
             alarm.armed = False
-            self._restore_builtins()
-            return {"status": _status(error), "traceback": _tell(error)}
+            answer = {"replaced": self._put_back()}
+            return answer | {"status": _status(error), "traceback": _tell(error)}
         finally:
             alarm.stop()
         return {}
 
-    @staticmethod
-    def _restore_builtins() -> None:
-        names = builtins.__dict__
-        for name, value in _BUILTINS:  # only syntax here: any function may have been replaced
+    def _put_back(self) -> list[str]:
+        """Put back what the cell replaced in shared modules; returns the names.
+
+        Only syntax here: any function may have been replaced.
+        """
+        replaced = []
+        for full_name, names, name, value in self.lent:
             if name not in names or names[name] is not value:
                 names[name] = value
+                replaced += [full_name]
+        return replaced
 
     def _keep_figures(self, order: wire.Message) -> tuple[list[str], list[str]]:
         """Save and close what the cell drew, within a time of its own."""
@@ -369,14 +412,15 @@ def become(
         wire.send(sock, {"op": "refused", "reason": str(error)})
         _exit(0)
     gc.enable()
-    child.serve()
+    try:
+        child.serve()
+    except BaseException:  # noqa: BLE001 - the cell broke what this process stands on
+        _exit(BROKEN)
 
 
 def _move_up(sock: Any) -> Any:
     """Move the socket to a high number, out of reach of loops that close the low ones."""
-    import socket as sockets  # noqa: PLC0415 - only here
-
     highest = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 256)
     number = fcntl.fcntl(sock.fileno(), fcntl.F_DUPFD_CLOEXEC, highest - 16)
     sock.close()
-    return sockets.socket(fileno=number)
+    return socket.socket(fileno=number)

@@ -308,7 +308,7 @@ class Process:
             if not self.wait_end(END_S):
                 self.end = End()
 
-    def read_stack(self, *, seconds: float = 2.0) -> str:
+    def read_stack(self, *, seconds: float = 1.0) -> str:
         """Ask for the Python stack, which arrives even when no Python code can run."""
         while self._read_diagnostics():
             pass
