@@ -424,6 +424,8 @@ class Turn(Record):
     """The model that answered, in the service's words."""
     request_id: str | None = None
     """The service's id of the request."""
+    cost_usd: float | None = None
+    """What the reply cost by the price table, in US dollars; none when it has no price."""
 
 
 class StopReason(StrEnum):
@@ -493,6 +495,8 @@ class Solution(Record):
     """Each cell. In `solution.json` without code and output, which are in `cells/`."""
     usage: Usage = Usage()
     """Tokens of all turns."""
+    cost_usd: float | None = None
+    """What all turns cost, in US dollars; none when some turn has no price."""
     duration_s: float = 0.0
     """Wall-clock seconds of the whole problem."""
     model_s: float = 0.0
@@ -582,6 +586,12 @@ class Settings(Record):
     """Attempts at a sample that is lost to the machinery."""
     jobs: Annotated[int, Field(ge=1, le=512)] = 2
     """Worker processes."""
+    max_usd: Annotated[float, Field(gt=0)] | None = None
+    """US dollars that the whole run may spend; none means no limit."""
+    max_problem_usd: Annotated[float, Field(gt=0)] | None = None
+    """US dollars that one problem may spend; none means its share of what is left."""
+    record: str | None = None
+    """Folder for recordings of the conversations with the service."""
     isolation_mode: str = "auto"
     """How sessions are kept apart from the machine: `auto`, `require` or `off`."""
 
@@ -651,6 +661,7 @@ class JournalEvent(StrEnum):
     DISPATCHED = "dispatched"  # a worker got a problem
     SETTLED = "settled"  # its solution.json is on disk and final
     LOST = "lost"  # an attempt ended without an answer and is tried again
+    RATE = "rate"  # the service's load changed how many problems may run at once
     STOPPED = "stopped"  # the run ended
 
 

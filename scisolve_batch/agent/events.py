@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scisolve_batch.model.base import Message
+from scisolve_batch.model.budget import Spend
 from scisolve_batch.records import Cell, Grounding, Turn
 
 
@@ -29,6 +30,7 @@ class TurnFinished:
 
     turn: Turn
     text: str
+    spend: Spend = Spend()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ It opens no file, starts no process and reads no clock but the one it is given. 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from scisolve_batch.agent import prompt, tools
@@ -34,7 +35,9 @@ from scisolve_batch.grounding import (
     check_verification,
     explain_refusal,
 )
-from scisolve_batch.model.base import Block, Message, Model, Reply, Request
+from scisolve_batch.model.base import Block, Message, Model, NoReply, Reply, Request
+from scisolve_batch.model.budget import Allowance, Spend
+from scisolve_batch.model.prices import cost
 from scisolve_batch.records import (
     Cell,
     Failure,
@@ -48,6 +51,8 @@ from scisolve_batch.records import (
     Verification,
 )
 
+LEAST_REPLY_TOKENS = 200
+"""A reply that may not be at least this long is not asked for."""
 SAME_CALL_LIMIT = 3
 """The same call with the same result this many times ends the work as stuck."""
 
@@ -78,6 +83,7 @@ def solve(
     grounding: str = DEFAULT_POLICY,
     strict_names: bool = False,
     rerun: Rerun | None = None,
+    allowance: Allowance | None = None,
     observe: Observer = ignore,
     now: Callable[[], float] = monotonic,
 ) -> Solution:
@@ -91,6 +97,7 @@ def solve(
         grounding: name of the policy that traces numbers to their source.
         strict_names: a number quoted under a wrong name fails the answer.
         rerun: runs cells again in a fresh session, to tell computed numbers from copied ones.
+        allowance: what its requests may spend; each is bounded so that it cannot be overspent.
         observe: hears each event as it happens.
         now: a clock that never goes back, in seconds.
 
@@ -107,6 +114,7 @@ def solve(
         policy=grounding,
         strict_names=strict_names,
         rerun=rerun,
+        allowance=allowance,
         observe=observe,
         meter=Meter(limits.model_copy(update=own), now),
     )
@@ -127,6 +135,7 @@ class _Work:
     policy: str
     strict_names: bool
     rerun: Rerun | None
+    allowance: Allowance | None
     observe: Observer
     meter: Meter
     messages: list[Message] = field(default_factory=list)
@@ -169,13 +178,19 @@ class _Work:
             max_tokens=self.meter.limits.max_output_tokens,
             deadline=self.meter.deadline,
         )
+        request = self.afford(request)
         try:
             reply = self.model.reply(request)
         except ModelError as error:
             self.model_s += self.meter.now() - began
+            if self.allowance and isinstance(error, NoReply):
+                self.allowance.charge_failure(error.errors, max_tokens=request.max_tokens)
             reason = StopReason.CONTEXT if error.kind == "too_long" else StopReason.MODEL_ERROR
             raise _Stop(reason, Failure(kind=error.kind, message=error.what)) from error
         duration = self.meter.now() - began
+        spend = Spend()
+        if self.allowance:
+            spend = self.allowance.charge(reply, max_tokens=request.max_tokens)
         self.model_s += duration
         self.meter.turns += 1
         self.meter.wait_s += reply.wait_s
@@ -191,10 +206,20 @@ class _Work:
             errors=reply.errors,
             model=reply.model,
             request_id=reply.request_id,
+            cost_usd=cost(reply.usage, reply.model or self.model.name),
         )
         self.turns.append(turn)
-        self.observe(TurnFinished(turn, reply.text))
+        self.observe(TurnFinished(turn, reply.text, spend))
         return reply
+
+    def afford(self, request: Request) -> Request:
+        """The request, cut to what the allowance bears; `_Stop` when it bears no useful reply."""
+        if self.allowance is None:
+            return request
+        tokens = self.allowance.output_tokens(request)
+        if tokens < min(LEAST_REPLY_TOKENS, request.max_tokens):
+            raise _Stop(StopReason.BUDGET)
+        return replace(request, max_tokens=tokens)
 
     def act(self, reply: Reply) -> None:
         """Do what a reply asks for, and answer it in one message."""
@@ -367,6 +392,7 @@ class _Work:
             turns=tuple(self.turns),
             cells=tuple(self.cells),
             usage=self.meter.usage,
+            cost_usd=_total(turn.cost_usd for turn in self.turns),
             duration_s=self.meter.elapsed_s,
             model_s=self.model_s,
             wait_s=self.meter.wait_s,
@@ -381,6 +407,12 @@ def _result(call: Block, text: str, *, error: bool) -> Block:
     if error:
         block["is_error"] = True
     return block
+
+
+def _total(costs: Iterable[float | None]) -> float | None:
+    """The sum, or None when nothing was asked or some part of it is unknown."""
+    known = list(costs)
+    return math.fsum(c for c in known if c is not None) if known and None not in known else None
 
 
 def _scrub(text: str) -> str:

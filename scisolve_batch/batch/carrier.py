@@ -19,6 +19,7 @@ from scisolve_batch.batch.scheduler import (
     AttemptFinished,
     Dispatch,
     Event,
+    HeldUntil,
     KillWorker,
     Loss,
     RecordLoss,
@@ -28,23 +29,27 @@ from scisolve_batch.batch.scheduler import (
     StopRequested,
     Tick,
     WaitAnnounced,
+    WidthChanged,
     WorkerLost,
     WorkerReady,
 )
+from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import StopLevel, Stops
 from scisolve_batch.batch.worker import (
     Doing,
     Job,
     Ready,
+    Replied,
     Said,
     Settled,
-    Waited,
+    Throttled,
     derive_seed,
     lost_solution,
     settled,
     utc_now,
 )
 from scisolve_batch.errors import FATAL_MODEL_ERRORS, RETRYABLE_MODEL_ERRORS, ScisolveError
+from scisolve_batch.model import RateControl
 from scisolve_batch.records import (
     Failure,
     JournalEvent,
@@ -74,10 +79,14 @@ class Carrier:
     stops: Stops
     scheduler: Scheduler
     pool: Pool
+    purse: Purse
+    rate: RateControl
     total: int
     watch: dict[int, RunningProblem] = field(default_factory=dict)
     fatal: str | None = None
+    out_of_money: bool = False
     exitcode: int | None = None
+    rate_seen: int = 0
     stop_level: StopLevel = StopLevel.NONE
     status_due: float | None = 0.0
     pulse_due: float = 0.0
@@ -144,10 +153,15 @@ class Carrier:
                 if worker in self.watch:
                     update = {"doing": what, "since": time()}
                     self.watch[worker] = self.watch[worker].model_copy(update=update)
-            case Waited(seconds):
-                self.tell(WaitAnnounced(worker, seconds))
+            case Replied():
+                self.hear_reply(worker, message)
+            case Throttled(kind, retry_after_s):
+                self.rate.failed(kind, at=monotonic(), retry_after_s=retry_after_s)
+                self.follow_rate()
             case Settled():
                 self.watch.pop(worker, None)
+                self.purse.end(message.attempt)
+                self.mind_the_purse()
                 retryable = _retryable(message)
                 if retryable and self.scheduler.may_retry(message.attempt):
                     self.log(JournalEvent.LOST, message.attempt, worker=worker)
@@ -155,9 +169,38 @@ class Carrier:
                     self.settle(message, worker=worker)
                 self.tell(AttemptFinished(worker, retryable))
             case Died(exitcode):
-                self.watch.pop(worker, None)
+                if self.watch.pop(worker, None):
+                    self.purse.end(self.scheduler.running[worker])
                 self.exitcode = exitcode
                 self.tell(WorkerLost(worker))
+
+    def hear_reply(self, worker: int, reply: Replied) -> None:
+        """Account for a reply: its money, its wait, and that the service bears the load."""
+        if attempt := self.scheduler.running.get(worker):
+            self.purse.spend(attempt, reply.spend)
+        if reply.wait_s > 0:
+            self.tell(WaitAnnounced(worker, reply.wait_s))
+        self.rate.replied(at=monotonic())
+        self.follow_rate()
+
+    def follow_rate(self) -> None:
+        """Let the scheduler know what the service bears, when that has changed."""
+        for change in self.rate.history[self.rate_seen :]:
+            self.log(
+                JournalEvent.RATE,
+                detail=f"{change.allowed} at once after {change.reason}, "
+                f"hold {max(0.0, change.hold_until - change.at):.1f} s",
+            )
+            self.tell(HeldUntil(change.hold_until))
+            self.tell(WidthChanged(change.allowed))
+        self.rate_seen = len(self.rate.history)
+
+    def mind_the_purse(self) -> None:
+        """Start nothing more when a further problem could not be paid for."""
+        if not self.out_of_money and self.scheduler.waiting and self.purse.is_empty():
+            self.out_of_money = True
+            self.display.say(f"stopping: {self.purse.spent.usd:.2f} USD are spent, the cap is near")
+            self.tell(StopRequested())
 
     def settle(self, result: Settled, *, worker: int | None) -> None:
         """A record is on disk: say so, in the journal first."""
@@ -205,7 +248,14 @@ class Carrier:
         folder.set_aside(attempt.attempt - 1)
         self.log(JournalEvent.DISPATCHED, attempt, worker=worker)
         seed = derive_seed(self.settings.seed, problem, sample=attempt.sample)
-        self.pool.send(worker, Job(attempt=attempt, problem=problem, folder=folder.path, seed=seed))
+        job = Job(
+            attempt=attempt,
+            problem=problem,
+            folder=folder.path,
+            seed=seed,
+            cap=self.purse.begin(attempt),
+        )
+        self.pool.send(worker, job)
         self.watch[worker] = RunningProblem(
             problem_id=attempt.problem_id,
             sample=attempt.sample,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.errors import FATAL_MODEL_ERRORS
+from scisolve_batch.model.budget import Spend
+from scisolve_batch.model.prices import NANO
 from scisolve_batch.records import (
     JournalEvent,
     Manifest,
@@ -14,9 +16,9 @@ from scisolve_batch.records import (
     Solution,
     StopReason,
 )
-from scisolve_batch.rundir import RunDir
+from scisolve_batch.rundir import ProblemDir, RunDir
 
-FREE_SETTINGS = frozenset({"jobs", "max_attempts"})
+FREE_SETTINGS = frozenset({"jobs", "max_attempts", "max_usd", "max_problem_usd", "record"})
 """Settings that may change between two parts of a run: they do not change any answer."""
 
 
@@ -51,6 +53,17 @@ def plan_rest(run: RunDir) -> list[Attempt]:
             continue
         rest.append(Attempt(*key, last_attempt.get(key, 0) + 1))
     return rest
+
+
+def spent_so_far(run: RunDir) -> Spend:
+    """What every record of a run has spent, earlier attempts included."""
+    total = Spend()
+    for path in (run.path / "problems").glob("*/solution.json"):
+        solution = ProblemDir(path.parent).read_solution()
+        if solution is not None:
+            nano = round((solution.cost_usd or 0.0) * NANO)
+            total += Spend(solution.usage.total, nano)
+    return total
 
 
 def differences(

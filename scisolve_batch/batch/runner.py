@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scisolve_batch.batch.carrier import Carrier
-from scisolve_batch.batch.models import ModelOpener
+from scisolve_batch.batch.models import make_opener
 from scisolve_batch.batch.pool import Pool
 from scisolve_batch.batch.progress import Progress
-from scisolve_batch.batch.resume import differences, plan_rest
+from scisolve_batch.batch.resume import differences, plan_rest, spent_so_far
 from scisolve_batch.batch.scheduler import Attempt, Scheduler
+from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import stop_signals
 from scisolve_batch.batch.worker import OpenModel, utc_now
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.executor import Template, TemplateOptions
+from scisolve_batch.model import RateControl
 from scisolve_batch.records import (
     Limits,
     Manifest,
@@ -43,11 +45,13 @@ class RunOutcome:
         path: the run directory.
         unfinished: planned samples without a final record; 0 unless the run was stopped.
         fatal: why no problem could go on, when the service said so.
+        out_of_money: nothing more was started because the run's cap was near.
     """
 
     path: Path
     unfinished: int
     fatal: str | None
+    out_of_money: bool = False
 
 
 def plan(problems: Sequence[Problem], *, samples: int) -> tuple[PlannedProblem, ...]:
@@ -169,6 +173,8 @@ def _work_through(
             problems={problem.id: problem for problem in problems},
             display=display,
             stops=stops,
+            purse=Purse(settings, spent_so_far(run)),
+            rate=RateControl(settings.jobs),
             total=len(attempts),
             scheduler=Scheduler(
                 attempts,
@@ -179,7 +185,7 @@ def _work_through(
             pool=Pool(
                 template.connect,
                 settings,
-                open_model or ModelOpener(settings),
+                open_model or make_opener(settings),
                 wake=(stops.wake,),
             ),
         )
@@ -188,7 +194,12 @@ def _work_through(
         finally:
             carrier.pool.close()
             display.close()
-    return RunOutcome(path=run.path, unfinished=len(plan_rest(run)), fatal=carrier.fatal)
+    return RunOutcome(
+        path=run.path,
+        unfinished=len(plan_rest(run)),
+        fatal=carrier.fatal,
+        out_of_money=carrier.out_of_money,
+    )
 
 
 def _deadline(limits: Limits, problems: Sequence[Problem]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from scisolve_batch.agent import events
-from scisolve_batch.batch.models import ModelOpener
+from scisolve_batch.batch.models import make_opener
 from scisolve_batch.batch.runner import describe_platform
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.batch.worker import (
@@ -86,7 +86,7 @@ def solve_one(
                     ),
                     settings=settings,
                     source=source,
-                    open_model=open_model or ModelOpener(settings),
+                    open_model=open_model or make_opener(settings),
                     observe=observe,
                 )
             except KeyboardInterrupt:

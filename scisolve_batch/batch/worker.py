@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol
@@ -25,7 +26,9 @@ from scisolve_batch.agent.loop import solve
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.errors import ModelError, ScisolveError, SessionError
 from scisolve_batch.executor.base import ExecutionLimits, Session, SessionSource, SessionSpec
+from scisolve_batch.model import split_model
 from scisolve_batch.model.base import Model
+from scisolve_batch.model.budget import Allowance, Cap, Spend
 from scisolve_batch.records import (
     Failure,
     Limits,
@@ -44,8 +47,19 @@ STACK = "stack.txt"
 class OpenModel(Protocol):
     """Makes the model that works on a problem."""
 
-    def __call__(self, problem: Problem) -> Model:
+    def __call__(
+        self,
+        problem: Problem,
+        *,
+        sample: int,
+        on_throttle: Callable[[ModelError], object] | None,
+    ) -> Model:
         """Make it.
+
+        Args:
+            problem: the problem.
+            sample: the planned repeat, from 1.
+            on_throttle: to be called when the service says that it is asked too much.
 
         Raises:
             ScisolveError: there is none for this problem.
@@ -61,6 +75,7 @@ class Job:
     problem: Problem
     folder: Path
     seed: int
+    cap: Cap = Cap()
 
 
 # ---- what a worker says --------------------------------------------------------------
@@ -79,10 +94,19 @@ class Doing:
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
-    """A reply came after this many seconds of waiting for the service."""
+class Replied:
+    """A reply came, after this many seconds of waiting for the service, and cost this much."""
 
-    seconds: float
+    wait_s: float
+    spend: Spend
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """The service is asked too much: the kind of its complaint, and the wait it wants."""
+
+    kind: str
+    retry_after_s: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +124,7 @@ class Settled:
     duration_s: float
 
 
-Said = Ready | Doing | Waited | Settled
+Said = Ready | Doing | Replied | Throttled | Settled
 
 
 def settled(attempt: Attempt, solution: Solution) -> Settled:
@@ -141,6 +165,7 @@ def run_problem(
     source: SessionSource,
     open_model: OpenModel,
     observe: events.Observer = events.ignore,
+    on_throttle: Callable[[ModelError], object] | None = None,
 ) -> Solution:
     """Solve one problem in its folder and leave its record there.
 
@@ -150,6 +175,7 @@ def run_problem(
         source: where sessions come from.
         open_model: makes the model.
         observe: hears each event, after it is on disk.
+        on_throttle: hears when the service says that it is asked too much.
     """
     folder = ProblemDir(job.folder)
     started_at = utc_now()
@@ -169,7 +195,9 @@ def run_problem(
             folder,
             settings=settings,
             source=source,
-            open_model=open_model,
+            model=partial(
+                open_model, job.problem, sample=job.attempt.sample, on_throttle=on_throttle
+            ),
             listen=listen,
         )
     except SessionError as error:
@@ -200,7 +228,7 @@ def _solve(
     *,
     settings: Settings,
     source: SessionSource,
-    open_model: OpenModel,
+    model: Callable[[], Model],
     listen: events.Observer,
 ) -> Solution:
     own = job.problem.limits.model_dump(exclude_none=True)
@@ -211,21 +239,23 @@ def _solve(
         seed=job.seed,
         limits=execution_limits(limits),
     )
-    model = open_model(job.problem)
+    asked = model()
+    live = split_model(settings.model)[0] == "anthropic"
     try:
         with _closing(source.open(spec)) as session:
             return solve(
                 job.problem,
-                model=model,
+                model=asked,
                 session=session,
                 limits=limits,
                 grounding=settings.grounding,
                 strict_names=settings.strict_names,
                 rerun=Rerunner(source, spec, job.problem),
+                allowance=Allowance(job.cap, asked.name) if live else None,
                 observe=listen,
             )
     finally:
-        model.close()
+        asked.close()
 
 
 @contextmanager
@@ -342,6 +372,7 @@ def work(
                     source=source,
                     open_model=open_model,
                     observe=_narrate(say),
+                    on_throttle=lambda error: say(Throttled(error.kind, error.retry_after_s)),
                 )
             say(settled(job.attempt, solution))
 
@@ -365,8 +396,8 @@ def _narrate(say: Callable[[Said], None]) -> events.Observer:
         match event:
             case events.TurnStarted():
                 say(Doing("model"))
-            case events.TurnFinished(turn) if turn.wait_s > 0:
-                say(Waited(turn.wait_s))
+            case events.TurnFinished(turn, _, spend) if turn.wait_s > 0 or spend.tokens:
+                say(Replied(turn.wait_s, spend))
             case events.CellStarted(index):
                 say(Doing(f"cell {index}"))
             case events.CellFinished():

@@ -17,6 +17,10 @@ _SHARED = (
         "scripted:naive, scripted:FILE.  [default: scripted]",
     ),
     click.option("--base-url", metavar="URL", help="A service that speaks /v1/messages."),
+    click.option("--effort", metavar="LEVEL", help="How hard a live model thinks."),
+    click.option(
+        "--record", metavar="DIR", help="Record the conversations; replay:DIR plays them."
+    ),
     click.option("--max-turns", type=int, metavar="N", help="Replies of the model.  [default: 12]"),
     click.option(
         "--timeout",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from scisolve_batch.errors import UsageError
 from scisolve_batch.grounding import POLICIES
-from scisolve_batch.model import require_credentials, split_model
+from scisolve_batch.model import Allowance, Cap, check_model, split_model
 from scisolve_batch.model.scripted import read_script
 from scisolve_batch.records import Settings
 
@@ -29,8 +28,9 @@ def prepare(settings: Settings, *, announce: bool = True) -> None:
         known = ", ".join(POLICIES)
         raise UsageError(f"--grounding: no policy {settings.grounding!r}; there are {known}")
     scheme, rest = split_model(settings.model)
-    if scheme == "anthropic":
-        require_credentials(os.environ)
+    check_model(settings.model, base_url=settings.base_url, record=settings.record)
+    if settings.max_usd or settings.max_problem_usd:
+        Allowance(Cap(usd=settings.max_usd or settings.max_problem_usd), settings.model)
     if scheme == "scripted" and rest not in ("", "naive"):
         read_script(Path(rest))
     if announce and scheme == "scripted":

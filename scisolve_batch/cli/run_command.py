@@ -35,6 +35,8 @@ from scisolve_batch.suite import bundled_names, load_suite, select
     metavar="N",
     help="Attempts at a problem that the machinery loses.  [default: 1]",
 )
+@click.option("--max-usd", type=float, metavar="USD", help="Most that the run may spend.")
+@click.option("--max-problem-usd", type=float, metavar="USD", help="Most for one problem.")
 @selection_options
 @click.option("--unpinned", is_flag=True, help="Run a suite that differs from its lock.")
 @click.option(
@@ -154,11 +156,15 @@ def finish(
     if outcome.unfinished:
         if outcome.fatal is not None:
             click.echo(f"scisolve-batch: stopped early: {outcome.fatal}", err=True)
+        if outcome.out_of_money:
+            click.echo("stopped early: the cap on money is near; --max-usd raises it", err=True)
         click.echo(
             f"{outcome.unfinished} of {summary.ledger.planned} are left; go on with:\n"
             f"  scisolve-batch run --resume {shlex.quote(str(outcome.path))}",
             err=True,
         )
-        ctx.exit(2 if outcome.fatal is not None else EXIT_INTERRUPTED)
+        if outcome.fatal is not None:
+            ctx.exit(2)
+        ctx.exit(1 if outcome.out_of_money else EXIT_INTERRUPTED)
     needed = (1.0 if fail_under is None else fail_under) * summary.ledger.planned
     ctx.exit(0 if summary.ledger.grounded >= needed else 1)
