@@ -9,6 +9,7 @@ from scisolve_batch.report.exports import citation, github_summary, latex_table,
 from scisolve_batch.report.index import write_index
 from scisolve_batch.report.load import Report, load_report
 from scisolve_batch.report.pairing import compare
+from scisolve_batch.report.rechecking import recheck, sensitivity
 from scisolve_batch.report.render import render_summary
 from scisolve_batch.report.render_comparison import render_comparison
 from scisolve_batch.report.summary import Summary
@@ -25,8 +26,10 @@ __all__ = [
     "github_summary",
     "latex_table",
     "load_report",
+    "recheck",
     "render_comparison",
     "render_summary",
+    "sensitivity",
     "summarize",
     "write_index",
     "write_junit",

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -97,6 +98,14 @@ def read_solution(folder: ProblemDir) -> tuple[Solution | None, str]:
         return None, f"not a solution record: {place}: {first['msg']}"
     except (ValueError, RecursionError) as error:
         return None, f"not a solution record: {error}"
+
+
+def read_text(path: Path) -> str | None:
+    """A file as text, or None when it cannot be read."""
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
 
 
 def read_results(run: RunDir) -> Iterator[Result]:

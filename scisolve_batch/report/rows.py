@@ -22,7 +22,7 @@ from scisolve_batch.records import (
     Solution,
     Usage,
 )
-from scisolve_batch.report.results import SCRIPTED, Result, read_results
+from scisolve_batch.report.results import SCRIPTED, Result, read_results, read_text
 from scisolve_batch.report.schema import SCHEMA_VERSION, TABLES
 from scisolve_batch.rundir import RunDir
 
@@ -271,13 +271,6 @@ def _literal_rows(solution: Solution) -> Iterator[dict[str, Any]]:
         }
 
 
-def _read_text(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return None
-
-
 def _cell_rows(result: Result, *, texts: bool) -> Iterator[dict[str, Any]]:
     solution = result.solution
     for cell in solution.cells if solution else ():
@@ -288,9 +281,9 @@ def _cell_rows(result: Result, *, texts: bool) -> Iterator[dict[str, Any]]:
             "ok": cell.ok,
             "state": cell.state.value,
             "note": cell.note,
-            "code": _read_text(Path(stem + ".py")) if texts else None,
-            "stdout": _read_text(Path(stem + ".out")) if texts else None,
-            "stderr": _read_text(Path(stem + ".err")) if texts else None,
+            "code": read_text(Path(stem + ".py")) if texts else None,
+            "stdout": read_text(Path(stem + ".out")) if texts else None,
+            "stderr": read_text(Path(stem + ".err")) if texts else None,
             "traceback": cell.traceback,
             "stack": cell.stack,
             "wall_s": cell.wall_s,
