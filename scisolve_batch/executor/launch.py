@@ -46,6 +46,8 @@ class TemplateOptions:
         method: `fork` (a template; Linux) or `spawn` (an interpreter per session); None takes
             what suits the system.
         python: the interpreter; it must have NumPy, SciPy and Matplotlib.
+        preload: modules that are ready in every session; None means NumPy, most of SciPy and
+            pyplot. Only a template forks what it has loaded; `spawn` loads the default.
         spares: sessions that wait ready-made.
         blas_threads: threads of BLAS and OpenMP in a session.
         cpu_slots: cells that run at once; None means one per processor, 0 any number.
@@ -57,6 +59,7 @@ class TemplateOptions:
     isolation: str = "auto"
     method: str | None = None
     python: str = sys.executable
+    preload: tuple[str, ...] | None = None
     spares: int = 1
     blas_threads: int = 1
     cpu_slots: int | None = None
@@ -134,11 +137,13 @@ class Template:
             protect_this_process()
         layers: dict[str, Any] = {}
         if self.method == "fork":
-            told = {
+            told: dict[str, Any] = {
                 "op": "start",
                 "spares": self.options.spares,
                 "layers_off": list(self._launch.layers_off),
             }
+            if self.options.preload is not None:
+                told["preload"] = list(self.options.preload)
             self._process = TemplateProcess(self._launch, told, timeout_s=self.options.timeout_s)
             self.versions = dict(self._process.report["versions"])
             layers = dict(self._process.report["layers"])

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from processes import alive, descendants, wait_for
@@ -32,7 +33,7 @@ def work(source, folder):
     time.sleep(300)
 
 with tempfile.TemporaryDirectory() as folder:
-    template = Template.start(TemplateOptions(self_test=False, layers_off=tuple(sys.argv[1:])))
+    template = Template.start(TemplateOptions(self_test=False, preload=(), layers_off=tuple(sys.argv[1:])))
     source = template.connect()
     worker = multiprocessing.get_context("fork").Process(target=work, args=(source, pathlib.Path(folder)))
     worker.start()
@@ -110,15 +111,19 @@ def test_killing_the_template_leaves_nothing(run):
 # ---- within one process --------------------------------------------------------------
 
 
+def _guard_of(session):
+    stat = Path(f"/proc/{session.process.pid}/stat").read_text()
+    return int(stat.rsplit(")", 1)[1].split()[1])
+
+
 def test_closing_a_session_ends_everything_it_started(template, open_session):
     session = open_session()
-    before = set(alive(descendants(template.pid)))
     session.run(
         "import subprocess\nsubprocess.Popen(['sleep', '300'])\n"
         "subprocess.Popen(['sleep', '301'], start_new_session=True)"
     )
     session.process.wait_undo()
-    started = set(alive(descendants(template.pid))) - before
+    started = set(alive(descendants(_guard_of(session))))
     assert len(started) >= 3  # two programs and the undo point
     session.close()
     wait_for(lambda: not alive(started))
@@ -127,8 +132,7 @@ def test_closing_a_session_ends_everything_it_started(template, open_session):
 def test_a_killed_guard_takes_its_session_along(template, open_session, limits):
     session = open_session()
     session.run("v = 1")
-    stat = open(f"/proc/{session.process.pid}/stat").read()
-    guard = int(stat.rsplit(")", 1)[1].split()[1])
+    guard = _guard_of(session)
     below = descendants(guard)
     os.kill(guard, signal.SIGKILL)
     wait_for(lambda: not alive(below))
@@ -159,7 +163,7 @@ def test_a_source_made_here_works_in_a_forked_worker(template, tmp_path):
 
 
 def test_without_its_template_a_session_cannot_be_renewed(tmp_path, limits):
-    options = TemplateOptions(self_test=False, spares=0, layers_off=("namespaces",))
+    options = TemplateOptions(self_test=False, preload=(), spares=0, layers_off=("namespaces",))
     with Template.start(options) as template, template.connect() as source:
         session = source.open(SessionSpec(workdir=tmp_path, figures=tmp_path, limits=limits))
         session.run("v = 1")
