@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import pytest
+from processes import wait_for
 
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.records import (
@@ -185,10 +186,10 @@ def test_a_reader_never_sees_half_a_record_while_a_writer_is_killed(tmp_path):
             [sys.executable, "-c", code, str(target)], stdout=subprocess.PIPE
         ) as writer:
             writer.stdout.readline()
+            wait_for(target.exists)
             for _ in range(200):
-                if target.exists():
-                    data = target.read_bytes()
-                    assert len(data) == 100_000 and len(set(data)) == 1
+                data = target.read_bytes()
+                assert len(data) == 100_000 and len(set(data)) == 1
             os.kill(writer.pid, signal.SIGKILL)
         data = target.read_bytes()
         assert len(data) == 100_000 and len(set(data)) == 1

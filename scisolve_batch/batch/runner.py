@@ -22,7 +22,7 @@ from scisolve_batch.batch.stops import stop_signals
 from scisolve_batch.batch.worker import OpenModel, utc_now
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.executor import Template, TemplateOptions
-from scisolve_batch.model import RateControl
+from scisolve_batch.model import RateControl, load_sdk, split_model
 from scisolve_batch.records import (
     Limits,
     Manifest,
@@ -165,6 +165,8 @@ def _work_through(
     open_model: OpenModel | None,
 ) -> RunOutcome:
     problems = run.manifest.problems
+    if split_model(settings.model)[0] == "anthropic":
+        load_sdk()  # once here, instead of once in every worker that is forked off
     display = progress(len(attempts))
     with stop_signals() as stops:
         carrier = Carrier(

@@ -58,7 +58,7 @@ def test_no_module_of_the_trusted_side_is_in_the_process(session):
         "try:\n    import scisolve_batch.records\nexcept ImportError as e: print('refused')"
     )
     ours, others, refused = cell.stdout.splitlines()
-    allowed = "boot capture child figures guard isolation landlock linux seccomp snapshot template wire"
+    allowed = "boot capture child figures guard isolation landlock libraries linux seccomp snapshot template wire"
     names = {name.removeprefix("scisolve_batch.executor.") for name in eval(ours)}
     assert names <= {"scisolve_batch", "scisolve_batch.executor", *allowed.split()}
     assert (others, refused) == ("[]", "refused")
@@ -169,7 +169,9 @@ def test_a_traceback_starts_at_the_cell_and_shows_its_lines(session):
 
 
 def test_a_chained_traceback_shows_no_frame_of_ours(session):
-    cell = session.run("try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise ValueError('x') from e")
+    cell = session.run(
+        "try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise ValueError('x') from e"
+    )
     assert "direct cause" in cell.traceback
     assert "child.py" not in cell.traceback
 

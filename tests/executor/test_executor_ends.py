@@ -29,7 +29,10 @@ def test_a_crash_is_named_exactly_and_undone(session, name):
     assert cell.status is CellStatus.CRASH
     assert cell.stdout == "before\n"
     assert end in cell.note
-    assert (cell.state, "as they were before the cell" in cell.note) == (SessionState.RESTORED, True)
+    assert (cell.state, "as they were before the cell" in cell.note) == (
+        SessionState.RESTORED,
+        True,
+    )
     after = session.run("print(v)")
     assert (after.stdout, after.state, after.integrity) == ("7\n", SessionState.KEPT, True)
     assert session.run("print(v + 1)").stdout == "8\n"
@@ -48,7 +51,9 @@ def test_crash_after_crash_is_undone(session):
     assert session.run("print(v)").stdout == "1\n"
 
 
-@pytest.mark.parametrize("code", ["import sys; sys.exit(2)", "raise SystemExit", "exit()", "quit(1)"])
+@pytest.mark.parametrize(
+    "code", ["import sys; sys.exit(2)", "raise SystemExit", "exit()", "quit(1)"]
+)
 def test_exit_ends_the_cell_and_keeps_the_session(session, code):
     cell = session.run("v = 3\n" + code)
     assert (cell.status, cell.state) == (CellStatus.EXIT, SessionState.KEPT)
@@ -57,7 +62,9 @@ def test_exit_ends_the_cell_and_keeps_the_session(session, code):
 
 
 def test_a_fork_that_falls_through_ends_without_answering(session):
-    cell = session.run("import os\npid = os.fork()\nprint('parent' if pid else 'child')\nif pid: os.waitpid(pid, 0)")
+    cell = session.run(
+        "import os\npid = os.fork()\nprint('parent' if pid else 'child')\nif pid: os.waitpid(pid, 0)"
+    )
     assert cell.ok
     assert sorted(cell.stdout.split()) == ["child", "parent"]
     assert session.run("print(1)").stdout == "1\n"

@@ -76,7 +76,10 @@ def test_an_oversized_reply_ends_the_cell(session):
 
 
 def test_a_reply_that_is_no_json_ends_the_cell(session):
-    assert "no JSON" in _garbled(session, "me.inbox.sock.sendall(struct.pack('<I', 5) + b'hello')").note
+    assert (
+        "no JSON"
+        in _garbled(session, "me.inbox.sock.sendall(struct.pack('<I', 5) + b'hello')").note
+    )
 
 
 def test_a_deeply_nested_reply_ends_the_cell(session):

@@ -59,7 +59,7 @@ def run(request):
         assert len(alive(below)) >= 8
         yield parent, template, worker, below
     finally:
-        left = [p for p in (parent.pid, *descendants(parent.pid))]
+        left = [parent.pid, *descendants(parent.pid)]
         for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -89,7 +89,7 @@ def test_killing_the_parent_ends_sessions_although_the_worker_lives(run):
 
 
 def test_killing_the_worker_leaves_nothing_of_its_sessions(run):
-    parent, template, worker, below = run
+    parent, template, worker, _ = run
     os.kill(worker, signal.SIGKILL)
     assert parent.stdout.readline() == "worker ended\n"
 
@@ -103,7 +103,7 @@ def test_killing_the_worker_leaves_nothing_of_its_sessions(run):
 
 def test_killing_the_template_leaves_nothing(run):
     _, template, _, below = run
-    inner = [pid for pid in descendants(template)][:1]
+    inner = descendants(template)[:1]
     os.kill(template, signal.SIGKILL)
     wait_for(lambda: not alive([*inner, *below]))
 
@@ -183,7 +183,7 @@ def test_without_its_template_a_session_cannot_be_renewed(tmp_path, limits):
 
 def _soak(template, source, folder, rounds):
     def measure():
-        return len(os.listdir("/proc/self/fd")), len(alive(descendants(template.pid)))
+        return len(list(Path("/proc/self/fd").iterdir())), len(alive(descendants(template.pid)))
 
     def one(number):
         with source.open(SessionSpec(workdir=folder, figures=folder, seed=number)) as session:

@@ -52,12 +52,16 @@ STATE = {
         "assert db.execute('select count(*) from t').fetchone() == (0,)",
     ),
     "event loop": (
-        ["import asyncio\nloop = asyncio.new_event_loop(); loop.run_until_complete(asyncio.sleep(0))"],
+        [
+            "import asyncio\nloop = asyncio.new_event_loop(); loop.run_until_complete(asyncio.sleep(0))"
+        ],
         "loop.run_until_complete(asyncio.sleep(0))",
         "assert loop.run_until_complete(asyncio.sleep(0, 7)) == 7",
     ),
     "process pool in a cell": (
-        ["import multiprocessing as mp\ndef sq(x): return x * x\nwith mp.Pool(2) as p: p.map(sq, [1])"],
+        [
+            "import multiprocessing as mp\ndef sq(x): return x * x\nwith mp.Pool(2) as p: p.map(sq, [1])"
+        ],
         "x = 1",
         "with mp.Pool(2) as p: assert p.map(sq, [2]) == [4]",
     ),

@@ -157,6 +157,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.clients.add(self.client_address)
         self.server.requests.append(({k.lower(): v for k, v in self.headers.items()}, body))
         plan = self.server.plan
         behaviour = plan.pop(0) if len(plan) > 1 else plan[0]
@@ -219,6 +220,7 @@ class WireServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.plan: list[Behaviour] = [BEHAVIOURS["s-ok"]]
         self.requests: list[tuple[dict[str, str], bytes]] = []
+        self.clients: set[tuple[str, int]] = set()  # one address for each connection
         self.released = threading.Event()
 
     @property

@@ -309,6 +309,7 @@ def test_each_process_connects_for_itself(server, live, question) -> None:
         os.close(read)
         os.waitpid(child, 0)
     assert model.reply(question).stop_reason == "end_turn"
+    assert len(server.clients) == 4
 
 
 def test_a_closed_model_may_be_closed_again_and_asked_again(live, question) -> None:

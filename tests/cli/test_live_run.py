@@ -1,0 +1,107 @@
+"""Runs that ask a service, over loopback: its faults, its money, its key, its recordings."""
+
+import json
+
+import pytest
+from scripts import GOOD, after
+from service import KEY, service
+
+MODEL = "anthropic:claude-haiku-5-5"
+
+
+def records(run):
+    return {
+        path.parent.name: json.loads(path.read_text())
+        for path in run.glob("problems/*/solution.json")
+    }
+
+
+def everything_in(folder):
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_service_with_faults_is_asked_again_and_the_run_is_whole_priced_and_replayable(
+    command, write_suite, tmp_path
+):
+    suite = write_suite({f"p{n}": GOOD for n in range(6)})
+    with service(faults=["overloaded", "cut", "drop"], fault_rate=0.15) as server:
+        ended = command(
+            "run", suite, "--model", MODEL, "-j", "2", "--out", "r", "--record", "tapes",
+            env=server.env, timeout=120,
+        )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    found = records(tmp_path / "r")
+    assert len(found) == 6 and all(one["stop_reason"] == "finished" for one in found.values())
+    requests = sum(turn["attempts"] for one in found.values() for turn in one["turns"])
+    assert requests == server.count > 18
+    one = found["p0"]
+    # 3 replies of 1000 tokens read at 0.10 $/M and 200 written at 0.50 $/M
+    assert one["cost_usd"] == pytest.approx(3 * (1000 * 0.10 + 200 * 0.50) / 1e6)
+    assert one["usage"]["output_tokens"] == 600
+    assert one["turns"][0]["request_id"].startswith("req_")
+
+    played = command("run", suite, "--model", "replay:tapes", "-j", "2", "--out", "again")
+    assert played.returncode == 0, played.stdout + played.stderr
+    again = records(tmp_path / "again")
+    for name, before in found.items():
+        for part in ("answer", "values", "grounding", "verification", "usage", "stop_reason"):
+            assert again[name][part] == before[part]
+
+
+def test_no_cell_finds_the_key_and_no_file_holds_it(command, write_suite, tmp_path):
+    hunt = (
+        "import os, glob\nprint(dict(os.environ))\n"
+        "for path in glob.glob('/proc/[0-9]*/environ'):\n"
+        "    try:\n        print(open(path).read())\n"
+        "    except OSError as error:\n        print(error)"
+    )
+    with service(script=after(hunt)) as server:
+        ended = command(
+            "run", write_suite({"hunt": GOOD}), "--model", MODEL, "--out", "r", env=server.env
+        )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "PATH" in (tmp_path / "r/problems/hunt/cells/01.out").read_text()
+    assert KEY.encode() not in everything_in(tmp_path)
+    assert KEY not in ended.stdout + ended.stderr
+
+
+@pytest.mark.slow
+def test_a_key_that_is_refused_stops_the_run_with_exit_code_2(command, write_suite, tmp_path):
+    suite = write_suite({f"p{n}": GOOD for n in range(6)})
+    with service(refuse_all=(401, "authentication_error")) as server:
+        ended = command("run", suite, "--model", MODEL, "-j", "1", "--out", "r", env=server.env)
+    assert ended.returncode == 2, ended.stderr
+    assert "stopped early" in ended.stderr and "--resume r" in ended.stderr
+    assert server.count == 1, "one refusal is enough"
+    assert KEY not in ended.stderr + ended.stdout
+    with service() as server:
+        resumed = command("run", "--resume", "r", "-j", "2", env=server.env)
+    assert resumed.returncode == 0, resumed.stderr
+
+
+@pytest.mark.slow
+def test_a_cap_on_money_stops_the_run_before_it_is_passed(command, write_suite, tmp_path):
+    suite = write_suite({f"p{n}": GOOD for n in range(8)})
+    with service() as server:
+        ended = command(
+            "run", suite, "--model", MODEL, "-j", "1", "--max-usd", "0.004", "--out", "r",
+            env=server.env,
+        )  # fmt: skip
+    assert ended.returncode == 1, ended.stderr
+    costs = [one["cost_usd"] for one in records(tmp_path / "r").values()]
+    assert sum(cost or 0.0 for cost in costs) <= 0.004
+    assert command("run", suite, "--model", "mystery-9", "--max-usd", "1").returncode == 2
+
+
+@pytest.mark.slow
+def test_two_hundred_problems_with_a_tenth_of_faults_lose_nothing(command, write_suite, tmp_path):
+    suite = write_suite({f"p{n:03d}": GOOD for n in range(200)})
+    faults = ["overloaded", "rate_limit", "cut", "drop"]
+    with service(faults=faults, fault_rate=0.1) as server:
+        ended = command(
+            "run", suite, "--model", MODEL, "-j", "32", "--out", "r", "--max-attempts", "3",
+            env=server.env, timeout=600,
+        )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    assert "planned 200 = finished 200 + unfinished 0" in ended.stdout
+    assert len(records(tmp_path / "r")) == 200
