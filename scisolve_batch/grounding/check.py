@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from scisolve_batch.errors import UsageError
 from scisolve_batch.grounding.flat import judge_flat
+from scisolve_batch.grounding.judge import judge_decimal
 from scisolve_batch.grounding.policy import Policy, Question, Rerun
 from scisolve_batch.records import (
     FAILING,
@@ -16,7 +17,7 @@ from scisolve_batch.records import (
     ReportedValue,
 )
 
-POLICIES: Mapping[str, Policy] = MappingProxyType({"flat": judge_flat})
+POLICIES: Mapping[str, Policy] = MappingProxyType({"decimal": judge_decimal, "flat": judge_flat})
 """The rules by which an answer may be judged, by name."""
 
 DEFAULT_POLICY = "flat"

@@ -1,0 +1,170 @@
+"""The patterns of the grammar. Each is anchored or consumes what it scans, so reading is linear."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+SCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
+"""Superscript and subscript digits."""
+_UP = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LETTER = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u03bf\u03c1-\u03ff\u0400-\u04ff"
+_SEP = r"[.,'_\u2009]"
+_POW = (
+    rf"(?:\^|\*\*)\s?[{{(]?\s?[+]?(?P<p>[-–]?\d{{1,12}})\s?[)}}]?(?!\.?\d)|(?P<s>[⁺⁻]?[{_UP}]{{1,12}})"
+)
+_TIMES_TEN = rf"\s?[×x*·]\s?10\s?(?:{_POW}|(?P<m>[-–]\d{{1,3}})(?![.\d\w]))"
+
+ATOM = re.compile(
+    rf"(?P<link>\b(?i:https?://|www\.|doi:\s?|arxiv:\s?)[^\s<>)\]]+|\b10\.\d{{4,5}}/[^\s<>)\]]+)"
+    rf"|(?P<word>[{_LETTER}_][{_LETTER}_\d{_UP}₀-₉]*)"
+    rf"|(?P<scale>[)\]]\s?[×x*·]\s?10\s?(?:(?:\^|\*\*)\s?[{{(]?\s?[+]?(?P<p>[-–]?\d{{1,12}})\s?[)}}]?"
+    rf"|(?P<s>[⁺⁻]?[{_UP}]{{1,12}})|(?P<m>[-–]\d{{1,3}})(?![.\d\w])))"
+    rf"|(?P<power>[)\]}}|]\s?(?:\^|\*\*)\s?[{{(]?[-–+]?\d{{1,2}}(?:/\d{{1,2}})?[)}}]?(?!\.?\d)"
+    rf"|[)\]}}|][⁺⁻]?[{_UP}₀-₉]{{1,6}})"
+    rf"|(?P<run>\.?\d+(?:{_SEP}\d+)*)"
+    r"|(?P<symbol>\\[A-Za-z]+|√|π)"
+    r"|(?P<odd>[^\W\d_])"
+)
+"""Everywhere something with digits may begin. Words are taken whole, so nothing begins inside one."""
+
+# -- words with digits ------------------------------------------------------------------
+GLUED_DECIMAL = re.compile(rf"([{_LETTER}_]+)\d+\.\d+(?!\.?\d)")
+REFERENCE_WORD = re.compile(r"(?:sec|section|eq|eqn|fig|figure|tab|table|ch)", re.IGNORECASE)
+_SOFTWARE = (
+    r"python|numpy|scipy|matplotlib|pandas|sympy|mpmath|numba|jax|torch|pytorch|tensorflow|julia|matlab|octave"
+    r"|scikit-learn|sklearn|statsmodels|cuda|mkl|openblas|gcc|clang|fortran|linux|ubuntu|debian|macos|windows"
+    r"|cpython|java|go|rust|r|c\+\+|version|ver|release|rev|v"
+)
+VERSION_NAME = re.compile(
+    rf"(?:{_SOFTWARE})(?:\s(?:version|ver\.?|release|v\.?))?[\s.\-]?v?\d{{1,3}}(?:\.\d{{1,3}}){{0,3}}"
+    r"(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?![\w.]*\d)",
+    re.IGNORECASE,
+)
+NAME_TAIL = re.compile(r"(?<=\d)(?:[-/]\d{1,4}(?!\.?\d))+|(?:(?<=[A-Z])|(?<=\b\w)|(?<=\b\w\w)|(?<=\b\w\w\w))-\d{1,4}(?![.\d%])(?!\s?(?:%|percent))")
+ATTACHED = re.compile(
+    rf"(?:_?\{{[\w ,+\-–=]*\}}|_\w+)?(?:(?:\^|\*\*)\s?[{{(]?[-–+]?\d{{1,3}}(?:/\d{{1,2}})?[)}}]?(?!\.?\d)"
+    rf"|[⁺⁻]?[{_UP}]{{1,6}}|[₀-₉]{{1,6}})?"
+)
+NEXT_WORD = re.compile(r"(?:\s?-\s?|\s+|\s?,\s)?([A-Za-z]+)\b")
+
+# -- runs of digits that are no numbers -----------------------------------------------------
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+NOT_NUMBERS = (
+    (
+        re.compile(
+            r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:?\d{2}(?::?\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d.]*\d)"
+            r"|\d{4}-\d{2}(?![\d.-])(?<=-0[1-9]|-1[0-2])(?<=\b[12][09]\d{2}-\d\d)"
+            r"|(?:19|20)\d{2}/\d{1,2}/\d{1,2}(?!\d)|\d{1,2}/\d{1,2}/(?:19|20)\d{2}(?!\d)"
+            r"|(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:(?:19|20)\d{2}|\d{2}(?=\s|$))(?!\d)"
+            rf"|\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH},?\s(?:19|20)\d{{2}}(?!\d)",
+            re.IGNORECASE,
+        ),
+        "date",
+    ),
+    (re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?![\d:])"), "time"),
+    (re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d(?![\d:.]|\s?(?:ratio|odds))(?:\s?(?:am|pm|UTC|Z)\b)?"), "time"),
+    (re.compile(r"\d{1,4}(?:\.\d{1,4}){2,4}(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?![\d,]*[.,]?\d)"), "version"),
+    (re.compile(r"\d+(?:st|nd|rd|th|er|ère|ème|e)\b(?!-)", re.IGNORECASE), "ordinal"),
+    (re.compile(r"\d+(?:\.\d+)?th\b|\d+(?:st|nd|rd|th)\b", re.IGNORECASE), "ordinal"),
+    (re.compile(r"[1-9]-?[Dd]\b"), "name"),
+    (re.compile(r"\d{2,3}-bit\b"), "name"),
+)
+"""Dates, times, versions, ordinals."""
+BASED = re.compile(r"0x[0-9a-f_]+\b|0b[01_]+\b|0o[0-7_]+\b", re.IGNORECASE)
+MIXED_UP = re.compile(r"\d[\d.,]*[OoОоIlЗ|]+[\d.,]*\d[\w.,]*(?<!\.)")
+"""Letters that look like digits, between digits."""
+
+# -- numbers --------------------------------------------------------------------------------
+SIGN = re.compile(
+    r"(?P<free>(?<=[=<>≈~(|:&])\s{1,2})?(?P<sign>[-+–])(?:\s?[$€£¥]\s?|(?<=\s.)\s|(?<=[=<>≈~(|:&]\s.)\s)?$"
+)
+SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?P<decimals>[.,]\d+)?(?![\d]|[.,]\d| \d)")
+ERROR = re.compile(r"\((\d{1,6})\)")
+EXPONENT = re.compile(
+    rf"\.?[eE](?P<e>[-+–]?\d{{1,12}})(?![\w]|\.\d)|\.?[dD](?P<d>[-+–]\d{{1,12}})(?![\w])|{_TIMES_TEN}"
+)
+ELLIPSIS = re.compile(r"…|\.{3,}")
+PERCENT = re.compile(
+    r"\s?\)?\s?(?:(?P<percent>%|per\s?cent\b|percent\b|pct\b|prozent\b|pour\s?cent\b|percentage\s+points?\b|pp\b)"
+    r"|(?P<mille>‰|per\s?mille\b)|(?P<ppm>ppm\b)|(?P<ppb>ppb\b)|(?P<basis>basis\s+points?\b|bps\b))",
+    re.IGNORECASE,
+)
+PERCENT_SHIFTS = {"percent": -2, "mille": -3, "ppm": -6, "ppb": -9, "basis": -4}
+SCALE = re.compile(
+    r"[\s\u2009-]?\s?(hundred|thousands?|millions?|billions?|trillion|mn|mio|bn|mrd|tausend|millionen|milliarden?"
+    r"|mille|milliards?|lakh|crore|dozen)\b",
+    re.IGNORECASE,
+)
+GLUED = re.compile(rf"[{_LETTER}]+")
+DIMENSION = re.compile(r"[x×](?=\d)|\s[x×]\s(?=\d)")
+SUFFIXES = {"k": 3, "K": 3, "M": 6, "B": 9, "G": 9}
+UNIT_GOES_ON = re.compile(r"[/·*^²³]")
+NAME_SUFFIX = re.compile(rf"[{_LETTER}]+\d[\w]*|_\w+")
+UNIT = re.compile(
+    r"[\s\u2009~]{0,2}(?:\\(?:mathrm|text|rm|mathit|si|unit|,|;)\s?\{?\s?|\{|\[)?"
+    rf"((?:[{_LETTER}°Ω%µ]|\\(?:mu|Omega|degree|circ))[{_LETTER}°Ωµ]*(?:[²³⁻¹]+|\^\{{?-?\d\}}?)?(?:/[{_LETTER}µ]+(?:[²³]|\^\d)?)?)"
+)
+POWER_OF = re.compile(rf"(?:\^|\*\*)\s?\{{?[-–+]?[\w/]{{1,8}}\}}?(?!\.?\d)|[⁺⁻]?[{_UP}]{{1,6}}")
+FRACTION = re.compile(r"(\d{1,12})\s?/\s?(\d{1,12})(?![\d]|[.,]\d|\s?/)(?!\s?[×x*]\s?10)")
+POWER = re.compile(rf"(?P<base>\d{{1,7}})(?:{_POW})")
+LEADING_ZERO = re.compile(r"0\d")
+PLURAL_BEFORE = re.compile(r"(?:s|indices|vertices)\s?[(\[]?$")
+
+# -- places ---------------------------------------------------------------------------------
+SHORT_REFERENCE = re.compile(r"\d{1,6}|\d{1,2}(?:\.\d{1,2}){1,3}")
+LIST_MARKER = re.compile(r"\d{1,3}[.)](?=\s+\S)")
+CONNECTED = re.compile(r"[\s%]*(?:,|;|–|-|/|±|\+/-|\+-|&|to|and|or|through|und|bis|et|à|±)?\s*(?:and|or)?\s*\(?")
+COMMAND_ARGUMENT = re.compile(
+    r"\\(?:eq|auto|page|c)?(?:ref|cite[pt]?|label|binom|vspace|hspace|begin|end|footnote(?:mark)?)"
+    r"(?:\{[^{}\n]{0,80}\})+"
+)
+SCRIPT_RUN = re.compile(r"[⁰¹²³⁴-⁹₀-₉]+")
+
+_FROM_UP = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+
+
+def from_superscripts(text: str) -> str:
+    """`⁻³` as `-3`."""
+    return text.translate(_FROM_UP)
+
+
+def trailing_zeros(digits: str) -> int:
+    """How many zeros a whole number ends with; none for zero itself."""
+    kept = digits.rstrip("0")
+    return len(digits) - len(kept) if kept else 0
+
+
+def has_digit(text: str, start: int, end: int) -> bool:
+    """Whether a span holds a digit of any kind."""
+    part = text[start:end]
+    if part.isascii():
+        return any(char.isdigit() for char in part)
+    return any(unicodedata.category(char) in ("Nd", "Nl", "No") for char in part)
+
+
+def may_carry_sign(text: str, place: int, sign: str) -> bool:
+    """Whether a sign that touches a number may be its own: not after a word, digit or bracket."""
+    before = text[place - 1 : place]
+    if not before:
+        return True
+    if before.isalnum() or before in ")]}_²³%°'\"…":
+        return False
+    if before in "$*`" and place >= 2:  # emphasis or mathematics: look behind it
+        outer = text[place - 2]
+        return not (outer.isalnum() and text[place - 1] == "$")
+    return True
+
+
+def in_brackets(text: str, start: int, end: int) -> bool:
+    """Whether square brackets stand around a span, like in a printed array."""
+    opened = text.rfind("[", max(0, start - 400), start)
+    return opened > text.rfind("]", max(0, start - 400), start)
+
+
+def line_start(text: str, place: int) -> bool:
+    """Whether only blanks and list signs stand before a place on its line."""
+    begun = text.rfind("\n", max(0, place - 24), place) + 1
+    if begun == 0 and place > 24:
+        return False
+    return not text[begun:place].strip(" \t>*-#(")
