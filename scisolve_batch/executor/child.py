@@ -14,7 +14,6 @@ import io
 import json
 import linecache
 import os
-import platform
 import random
 import resource
 import select
@@ -29,9 +28,17 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from scisolve_batch.executor import capture, figures, isolation, linux, snapshot, wire
+from scisolve_batch.executor import (
+    capture,
+    figures,
+    isolation,
+    libraries,
+    linux,
+    snapshot,
+    tracebacks,
+    wire,
+)
 
-TRACEBACK_CHARACTERS = 20_000
 BROKEN = 70
 """Exit code of a session that a cell left unable to answer (EX_SOFTWARE of sysexits.h)."""
 AGAIN_S = 0.1
@@ -69,7 +76,6 @@ def _lent_names() -> list[tuple[str, dict[str, Any], str, object]]:
 # Bound before model code can replace them.
 _exit, _getpid, _getpgid = os._exit, os.getpid, os.getpgid
 _signal, _setitimer, _perf_counter = signal.signal, signal.setitimer, time.perf_counter
-_TracebackException, _StackSummary = traceback.TracebackException, traceback.StackSummary
 _active_count = threading.active_count
 _REAL, _PROF = signal.ITIMER_REAL, signal.ITIMER_PROF
 
@@ -81,12 +87,6 @@ try:
 except ZeroDivisionError as _error:
     pass
 """
-
-
-class CellTimeout(BaseException):
-    """The cell used up its time. Not an `Exception`, so that ordinary handlers let it pass."""
-
-    __module__ = "builtins"  # a traceback then calls it by its bare name
 
 
 class Alarm:
@@ -124,7 +124,7 @@ class Alarm:
         self.rings += 1
         self.child.say({"op": "alarm", "rings": self.rings})
         self.child.streams.flush()  # or a line without its end is lost in a kill
-        raise CellTimeout(self.words[number])
+        raise tracebacks.CellTimeout(self.words[number])
 
 
 class Child:
@@ -185,7 +185,7 @@ class Child:
 
     def serve(self) -> None:
         """Take orders until the trusted side is gone."""
-        self.say({"op": "ready", "layers": self.layers, "versions": versions()})
+        self.say({"op": "ready", "layers": self.layers, "versions": libraries.versions()})
         while True:
             try:
                 frame = self.inbox.receive()
@@ -237,7 +237,10 @@ class Child:
         except BaseException as error:  # noqa: BLE001 - the border to model code
             alarm.armed = False
             answer = {"replaced": self._put_back()}
-            return answer | {"status": _status(error), "traceback": _tell(error)}
+            return answer | {
+                "status": tracebacks.status(error),
+                "traceback": tracebacks.tell(error),
+            }
         finally:
             alarm.stop()
         return {}
@@ -318,47 +321,6 @@ class Child:
         """Touch the interpreter's busiest pages now, so that the next cell need not copy them."""
         with suppress(BaseException):  # the cell may have replaced sys.stdout
             exec(compile(_WARM_UP, "<warm up>", "exec"), {"__builtins__": builtins})  # noqa: S102
-
-
-def versions() -> dict[str, str]:
-    """Give the versions of Python and of the scientific libraries that are loaded."""
-    found = {"python": platform.python_version()}
-    for name in ("numpy", "scipy", "matplotlib"):
-        if name in sys.modules:
-            found[name] = str(sys.modules[name].__version__)
-    return found
-
-
-def _status(error: BaseException) -> str:
-    if isinstance(error, CellTimeout):
-        return "soft_timeout"
-    if isinstance(error, SystemExit):
-        return "exit"
-    return "memory" if isinstance(error, MemoryError) else "error"
-
-
-def _tell(error: BaseException) -> str:
-    """Write the traceback from the cell's own first frame on."""
-    try:
-        told = _TracebackException(type(error), error, error.__traceback__)
-        _leave_out_own_frames(told)
-        text = "".join(told.format())
-    except BaseException:  # noqa: BLE001 - exceptions of the cell may misbehave while described
-        text = f"{type(error).__name__} (it cannot be described)\n"
-    if len(text) > TRACEBACK_CHARACTERS:
-        half = TRACEBACK_CHARACTERS // 2
-        text = f"{text[:half]}\n[... traceback cut ...]\n{text[-half:]}"
-    return text
-
-
-def _leave_out_own_frames(told: traceback.TracebackException) -> None:
-    """Remove this module's frames, at the start and where the alarm raised, causes included."""
-    todo: list[traceback.TracebackException | None] = [told]
-    for part in todo:
-        if part is not None:
-            frames = [frame for frame in part.stack if frame.filename != __file__]
-            part.stack = _StackSummary.from_list(frames)
-            todo += [part.__cause__, part.__context__]
 
 
 def _fill_namespace(names: dict[str, Any]) -> None:

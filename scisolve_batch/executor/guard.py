@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scisolve_batch.executor import child, isolation, linux, wire
+from scisolve_batch.executor import child, isolation, libraries, linux, wire
 
 Role = Callable[[], Any]
 """What a process does next. A forked process returns its role, so that its parent's frames go."""
@@ -87,12 +87,20 @@ def guard_by_exec(channel: socket.socket) -> Role:
 
 def session_by_exec(line: socket.socket) -> Role:
     """Be a session in an interpreter of its own."""
-    layers = isolation.probe_confinement() if linux.AVAILABLE else {}
-    return lambda: _session(line, layers=layers)
+    layers = isolation.standing_layers()
+    confinement = ("landlock", "seccomp", "capabilities")
+    if linux.AVAILABLE:
+        layers |= isolation.probe_confinement()
+    else:
+        layers |= {name: isolation.unavailable("Linux only") for name in confinement}
+    reason = "sessions are interpreters of their own"
+    for name in ("user_namespace", *isolation.NAMESPACES, "session_namespaces"):
+        layers[name] = isolation.switched_off(reason)
+    return lambda: _session(line, layers=layers, bare=True)
 
 
-def _session(line: socket.socket, *, layers: isolation.Layers) -> None:
-    """Wait for the order, then become the session."""
+def _session(line: socket.socket, *, layers: isolation.Layers, bare: bool = False) -> None:
+    """Wait for the order, then become the session; a bare interpreter loads libraries first."""
     if os.getpgid(0) != os.getpid():
         os.setpgid(0, 0)  # the group that a kill ends
     inbox = wire.Inbox(line, limit=wire.ORDER_BYTES)
@@ -108,6 +116,8 @@ def _session(line: socket.socket, *, layers: isolation.Layers) -> None:
     if poll.poll(0):
         os._exit(0)  # the guard died before the signal was asked for
     order = frame.message
+    if bare:
+        libraries.preload(order["preload"])
     for name in order["layers_off"]:
         if name in layers:
             layers[name] = isolation.switched_off()

@@ -197,6 +197,17 @@ def probe_confinement() -> Layers:
     return layers
 
 
+def standing_layers() -> Layers:
+    """Record what needs no probe, because a session cannot be started without it."""
+    layers: Layers = {
+        "scrubbed_environment": in_force(names=sorted(os.environ)),
+        "resource_limits": in_force(),
+    }
+    for name in ("no_new_privileges", "guard_not_dumpable"):
+        layers[name] = in_force() if linux.AVAILABLE else unavailable("Linux only")
+    return layers
+
+
 def libraries() -> list[str]:
     """List the folders that the interpreter loads code from."""
     paths = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}

@@ -47,7 +47,7 @@ class TemplateOptions:
             what suits the system.
         python: the interpreter; it must have NumPy, SciPy and Matplotlib.
         preload: modules that are ready in every session; None means NumPy, most of SciPy and
-            pyplot. Only a template forks what it has loaded; `spawn` loads the default.
+            pyplot.
         spares: sessions that wait ready-made.
         blas_threads: threads of BLAS and OpenMP in a session.
         cpu_slots: cells that run at once; None means one per processor, 0 any number.
@@ -114,6 +114,7 @@ class Template:
             python=options.python,
             environment=scrub(os.environ, blas_threads=options.blas_threads),
             layers_off=_layers_off(options),
+            preload=options.preload,
         )
         self._process: TemplateProcess | None = None
 
@@ -137,13 +138,12 @@ class Template:
             protect_this_process()
         layers: dict[str, Any] = {}
         if self.method == "fork":
-            told: dict[str, Any] = {
+            told = {
                 "op": "start",
                 "spares": self.options.spares,
                 "layers_off": list(self._launch.layers_off),
+                "preload": self.options.preload,
             }
-            if self.options.preload is not None:
-                told["preload"] = list(self.options.preload)
             self._process = TemplateProcess(self._launch, told, timeout_s=self.options.timeout_s)
             self.versions = dict(self._process.report["versions"])
             layers = dict(self._process.report["layers"])

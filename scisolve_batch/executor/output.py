@@ -18,7 +18,8 @@ _F_GETPIPE_SZ = getattr(fcntl, "F_GETPIPE_SZ", 1032)
 
 # What may follow a blank inside one number: digit groups (`1 234 567`), powers and products
 # (`3 x 10^5`), uncertainties and parts (`1.5 +/- 0.2`, `1 + 2j`), exponents, percent signs.
-_CONTINUES = re.compile(rb"\s*(?:\d{1,3}(?!\d)|[-+*/^%.,eE(]|x\s|\xc2[\xb0-\xb9]|[\xc3\xe2])")
+_CONTINUES = re.compile(rb"\s*(?:\d{3}(?!\d)|\d{1,3}$|[-+*/^%.,eE(]|x\s|[\x80-\xff]|$)")
+_JOINS = re.compile(rb"(?:[-+*/^(~\x80-\xff]|(?:^|\s)x)\s*$")
 _BLANK = re.compile(rb"[ \t]")
 
 
@@ -33,12 +34,10 @@ def find_cut(kept: bytes) -> int:
         return line + 1
     for blank in reversed(list(_BLANK.finditer(kept))):
         start = blank.start()
-        after_digit = start > 0 and kept[start - 1 : start].isdigit()
-        # At most 64 bytes decide; at the very end what follows is unknown.
-        following = kept[start : start + 64]
-        if not following.strip():
+        before = kept[max(0, start - 16) : start]
+        if _JOINS.search(before):
             continue
-        if not after_digit or not _CONTINUES.match(following):
+        if not before.rstrip()[-1:].isdigit() or not _CONTINUES.match(kept, start):
             return start + 1
     line = kept.rfind(b"\n")
     if line >= 0:

@@ -37,11 +37,13 @@ class Launch:
         python: the interpreter.
         environment: the whole environment; it never held a key.
         layers_off: isolation layers to leave out.
+        preload: modules that are ready in every session; None means the default ones.
     """
 
     python: str
     environment: dict[str, str]
     layers_off: tuple[str, ...] = ()
+    preload: tuple[str, ...] | None = None
 
     def command(self, kind: str, fd: int) -> list[str]:
         """Write the command line of a process that becomes `kind` and talks over `fd`.
@@ -125,6 +127,7 @@ class Source:
             "seed": spec.seed,
             "limits": asdict(spec.limits),
             "layers_off": list(self.launch.layers_off),
+            "preload": self.launch.preload,
         }
 
     def _send_order(self, order: wire.Message, fds: tuple[int, ...]) -> Starter | None:

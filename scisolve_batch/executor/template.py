@@ -7,46 +7,15 @@ connection is leased: when the worker behind it dies, in whatever way, its sessi
 from __future__ import annotations
 
 import gc
-import importlib
-import io
 import os
 import select
 import signal
 import socket
-import sys
 from collections.abc import Mapping
 from typing import Any
 
-from scisolve_batch.executor import child, guard, isolation, linux, wire
+from scisolve_batch.executor import guard, isolation, libraries, linux, wire
 from scisolve_batch.executor.guard import Role
-
-PRELOAD = (
-    "multiprocessing",
-    "concurrent.futures",
-    "numpy",
-    "numpy.linalg",
-    "numpy.fft",
-    "numpy.random",
-    "numpy.polynomial",
-    "scipy",
-    "scipy.constants",
-    "scipy.differentiate",
-    "scipy.fft",
-    "scipy.integrate",
-    "scipy.interpolate",
-    "scipy.io",
-    "scipy.linalg",
-    "scipy.ndimage",
-    "scipy.optimize",
-    "scipy.signal",
-    "scipy.sparse",
-    "scipy.sparse.linalg",
-    "scipy.spatial",
-    "scipy.special",
-    "scipy.stats",
-    "matplotlib.pyplot",
-)
-"""Modules that are ready in every session, as far as this installation has them."""
 
 
 def start_role(kind: str, fd: int) -> Role | None:
@@ -57,30 +26,7 @@ def start_role(kind: str, fd: int) -> Role | None:
         return Template(sock).serve
     if kind == "guard":
         return guard.guard_by_exec(sock)
-    preload(PRELOAD)
     return guard.session_by_exec(sock)
-
-
-def preload(modules: tuple[str, ...]) -> None:
-    """Import the scientific stack and draw one throw-away figure.
-
-    Raises:
-        ImportError: a package is missing.
-    """
-    optional = {"scipy.differentiate"}  # from SciPy 1.15 on
-    for name in modules:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            if name not in optional:
-                raise
-    if "matplotlib" in sys.modules:
-        sys.modules["matplotlib"].use("Agg")
-        pyplot = sys.modules["matplotlib.pyplot"]
-        figure = pyplot.figure()
-        figure.add_subplot().plot([0, 1])
-        figure.savefig(io.BytesIO())  # finds the fonts and loads the drawing code
-        pyplot.close("all")
 
 
 def _become_first_process(root: Connection) -> None:
@@ -139,7 +85,7 @@ class Template:
         self._lease(self.root, options.fds)
         linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         self._isolate(options.message)
-        preload(tuple(options.message.get("preload", PRELOAD)))
+        libraries.preload(options.message["preload"])
         threads = linux.count_threads()
         gc.collect()
         gc.freeze()
@@ -148,7 +94,7 @@ class Template:
         self.wanted_spares = int(options.message["spares"])
         up = {
             "op": "up",
-            "versions": child.versions(),
+            "versions": libraries.versions(),
             "layers": self.layers,
             "threads": threads,
             "pid": os.getpid(),
@@ -180,10 +126,7 @@ class Template:
         self.layers |= isolation.probe_confinement()
         for name in off & self.layers.keys():
             self.layers[name] = isolation.switched_off()
-        self.layers["no_new_privileges"] = isolation.in_force()
-        self.layers["template_not_dumpable"] = isolation.in_force()
-        self.layers["scrubbed_environment"] = isolation.in_force(names=sorted(os.environ))
-        self.layers["resource_limits"] = isolation.in_force()
+        self.layers |= isolation.standing_layers()
 
     def _probe_session_namespaces(self, flags: int, off: set[str]) -> None:
         name = "session_namespaces"
