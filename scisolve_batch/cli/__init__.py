@@ -20,6 +20,10 @@ COMMANDS = {
     "solve": "Solve one problem, showing each step.",
     "status": "Say what a run is doing right now.",
     "report": "Build the report of a run directory again.",
+    "show": "Tell the story of one problem of a run.",
+    "compare": "Compare two runs on the problems they share.",
+    "recheck": "Judge recorded answers by today's rules.",
+    "replay": "Run recorded cells again and compare their output.",
     "suite": "Check, pin and list suites.",
 }
 EXIT_INTERRUPTED = 130

@@ -18,7 +18,14 @@ from scisolve_batch.cli import EXIT_INTERRUPTED
 from scisolve_batch.cli.options import SELECTION, selection_options, settings_options
 from scisolve_batch.cli.preflight import prepare
 from scisolve_batch.errors import UsageError
-from scisolve_batch.report import build_report, render_summary, summarize
+from scisolve_batch.report import (
+    Summary,
+    build_report,
+    github_summary,
+    render_summary,
+    summarize,
+    write_junit,
+)
 from scisolve_batch.rundir import MANIFEST, RunDir
 from scisolve_batch.settings import merge_settings
 from scisolve_batch.suite import bundled_names, load_suite, select
@@ -56,6 +63,13 @@ from scisolve_batch.suite import bundled_names, load_suite, select
 @click.option(
     "--fail-under", type=float, metavar="RATE", help="Exit 0 from this grounded rate (0 to 1) on."
 )
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(["ungrounded", "incorrect", "unfinished"]),
+    help="Exit 1 only for these.  [default: unfinished and ungrounded]",
+)
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_context
@@ -71,6 +85,8 @@ def command(
     report_dir: Path | None,
     no_report: bool,
     fail_under: float | None,
+    fail_on: tuple[str, ...],
+    junit: Path | None,
     as_json: bool,
     quiet: bool,
     **flags: Any,
@@ -114,9 +130,12 @@ def command(
             outcome = run_suite(
                 chosen.problems, suite=chosen.ref, settings=settings, out=out, progress=progress
             )
+    if junit is not None:
+        write_junit(outcome.path, junit)
     finish(
         ctx,
         outcome,
+        fail_on=fail_on,
         report_dir=None if no_report else report_dir or Path("reports") / outcome.path.name,
         fail_under=fail_under,
         as_json=as_json,
@@ -140,6 +159,7 @@ def finish(
     *,
     report_dir: Path | None,
     fail_under: float | None,
+    fail_on: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Report on a run that ended, and choose the exit code."""
@@ -149,6 +169,9 @@ def finish(
     else:
         click.echo(render_summary(summary))
     sys.stdout.flush()
+    if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(step_summary).open("a", encoding="utf-8") as file:
+            file.write(github_summary(summary))
     if report_dir is not None:
         build_report(outcome.path, report_dir)
         click.echo(f"report: {report_dir}", err=True)
@@ -166,5 +189,17 @@ def finish(
         if outcome.fatal is not None:
             ctx.exit(2)
         ctx.exit(1 if outcome.out_of_money else EXIT_INTERRUPTED)
+    if fail_on:
+        ctx.exit(1 if any(_counts(summary)[kind] for kind in fail_on) else 0)
     needed = (1.0 if fail_under is None else fail_under) * summary.ledger.planned
     ctx.exit(0 if summary.ledger.grounded >= needed else 1)
+
+
+def _counts(summary: Summary) -> dict[str, int]:
+    """How many samples there are of each kind that `--fail-on` can name."""
+    wrong = summary.crossed.grounded_wrong + summary.crossed.ungrounded_wrong
+    return {
+        "ungrounded": summary.ledger.finished - summary.ledger.grounded,
+        "incorrect": wrong,
+        "unfinished": summary.ledger.unfinished,
+    }

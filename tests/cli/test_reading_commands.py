@@ -1,0 +1,102 @@
+"""The commands that read a run: show, report, compare, recheck, replay, status."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from scripts import GOOD, VALUES, after, changed
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One run of a good problem, a sly one and one whose output is never the same."""
+    folder = tmp_path_factory.mktemp("made")
+    moving = after("import os; print('draw', int.from_bytes(os.urandom(4), 'big'))")
+    problems = []
+    for name, script in {"good": GOOD, "sly": changed("x = 1.5"), "moving": moving}.items():
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(script))
+        problems.append(
+            {"id": name, "statement": "Root of 2?", "values": VALUES, "solution": f"{name}.yaml"}
+        )
+    (folder / "s.yaml").write_text(yaml.safe_dump({"format": 1, "id": "s", "problems": problems}))
+    ended = subprocess.run(
+        [sys.executable, "-m", "scisolve_batch", "run", "s.yaml", "--out", "r", "--quiet",
+         "--fail-on", "unfinished", "--junit", "j.xml"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+@pytest.fixture
+def read(made, call_here, tmp_path):
+    """Call a command on a copy of the run, named `r`."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return call_here
+
+
+def test_show_tells_a_problem_number_by_number(read):
+    code, out, _ = read("show", "r", "sly")
+    assert code == 0
+    for words in (
+        "Root of 2?",
+        "[1] ok",
+        "    x = np.sqrt(2.0)",
+        "  out x = 1.4142135623730951",
+        "refused:",
+        "answer: x = 1.5",
+        "NO  1.5",
+        "x: correct",
+    ):
+        assert words in out
+    code, _, err = read("show", "r", "slyy")
+    assert code == 2 and "did you mean sly?" in err
+
+
+def test_a_report_is_built_again_from_the_run_alone(read, tmp_path):
+    shutil.rmtree(tmp_path / "reports")
+    code, out, err = read("report", "r")
+    assert code == 0 and "planned 3 = finished 3 + unfinished 0" in out
+    assert "report: reports/r" in err
+    assert (tmp_path / "reports/r/solutions.parquet").exists()
+    _, again, _ = read("report", "r", "--json")
+    assert json.loads(again)["ledger"]["grounded"] == 2
+
+
+def test_a_run_compared_with_itself_is_not_distinguishable(read):
+    code, out, _ = read("compare", "r", "r")
+    assert code == 0 and "not distinguishable" in out
+    _, as_json, _ = read("compare", "r", "r", "--json")
+    assert json.loads(as_json)["paired"] == 3
+
+
+def test_recorded_answers_judged_by_the_same_rules_do_not_flip(read):
+    code, out, _ = read("recheck", "r")
+    assert code == 0 and "no verdict flips" in out
+    code, _, err = read("recheck", "r", "--grounding", "vibes")
+    assert code == 2 and "vibes" in err
+
+
+def test_replay_finds_the_cell_that_prints_something_else_each_time(read):
+    code, out, _ = read("replay", "r")
+    assert code == 1
+    assert "moving cell 1: differs (line 1: 'draw" in out
+    assert "6 of 7 cells reproduce, 1 differ, 0 were not run" in out
+    code, out, _ = read("replay", "r", "--id", "good", "--json")
+    assert code == 0
+    assert [cell["verdict"] for cell in json.loads(out)["cells"]] == ["reproduced"] * 2
+
+
+def test_the_junit_file_names_what_failed(made):
+    text = (made / "j.xml").read_text()
+    assert text.startswith("<?xml") and "sly" in text and "1.5" in text
+
+
+def test_status_of_a_finished_run_is_complete(read):
+    code, out, _ = read("status", "r")
+    assert code == 0 and "complete, 3 of 3 settled" in out
+    code, out, _ = read("status", "r", "--json")
+    assert code == 0 and json.loads(out)["settled"] == 3
