@@ -572,7 +572,7 @@ class Settings(Record):
     """Where the live model's service is, when not at its usual place."""
     effort: str | None = None
     """How hard a live model thinks, in the service's words."""
-    grounding: str = "flat"
+    grounding: str = "decimal"
     """Policy that traces numbers to their source."""
     strict_names: bool = False
     """A number quoted under a wrong name fails the answer."""
