@@ -167,7 +167,8 @@ class Carrier:
                     self.log(JournalEvent.LOST, message.attempt, worker=worker)
                 else:
                     self.settle(message, worker=worker)
-                self.tell(AttemptFinished(worker, retryable))
+                usable = message.failure is None or message.failure.kind != "session"
+                self.tell(AttemptFinished(worker, retryable, usable))
             case Died(exitcode):
                 if self.watch.pop(worker, None):
                     self.purse.end(self.scheduler.running[worker])

@@ -19,9 +19,10 @@ from scisolve_batch.batch.resume import differences, plan_rest, spent_so_far
 from scisolve_batch.batch.scheduler import Attempt, Scheduler
 from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import stop_signals
+from scisolve_batch.batch.templates import TemplateKeeper
 from scisolve_batch.batch.worker import OpenModel, utc_now
 from scisolve_batch.errors import RunDirError
-from scisolve_batch.executor import Template, TemplateOptions
+from scisolve_batch.executor import TemplateOptions
 from scisolve_batch.model import RateControl, load_sdk, split_model
 from scisolve_batch.records import (
     Limits,
@@ -87,7 +88,7 @@ def run_suite(
         SessionError: no executor can be started on this machine.
     """
     planned = plan(problems, samples=settings.samples)
-    with Template.start(TemplateOptions(isolation=settings.isolation_mode)) as template:
+    with TemplateKeeper(TemplateOptions(isolation=settings.isolation_mode)) as keeper:
         manifest = Manifest(
             **dict(settings),
             run_id=out.name,
@@ -95,14 +96,14 @@ def run_suite(
             suite=suite,
             planned=planned,
             problems=tuple(problems),
-            versions=template.versions,
+            versions=keeper.template.versions,
             platform=describe_platform(),
-            isolation=template.isolation,
+            isolation=keeper.template.isolation,
         )
         with RunDir.create(out, manifest) as run:
             attempts = [Attempt(item.problem_id, item.sample) for item in planned]
             return _work_through(
-                run, attempts, settings=settings, template=template,
+                run, attempts, settings=settings, keeper=keeper,
                 progress=progress, open_model=open_model,
             )  # fmt: skip
 
@@ -147,10 +148,10 @@ def resume_run(
     }
     with (
         RunDir.reopen(path, before.model_copy(update=changed)) as run,
-        Template.start(TemplateOptions(isolation=settings.isolation_mode)) as template,
+        TemplateKeeper(TemplateOptions(isolation=settings.isolation_mode)) as keeper,
     ):
         return _work_through(
-            run, plan_rest(run), settings=settings, template=template,
+            run, plan_rest(run), settings=settings, keeper=keeper,
             progress=progress, open_model=open_model,
         )  # fmt: skip
 
@@ -160,7 +161,7 @@ def _work_through(
     attempts: Sequence[Attempt],
     *,
     settings: Settings,
-    template: Template,
+    keeper: TemplateKeeper,
     progress: Callable[[int], Progress],
     open_model: OpenModel | None,
 ) -> RunOutcome:
@@ -185,7 +186,7 @@ def _work_through(
                 max_attempts=settings.max_attempts,
             ),
             pool=Pool(
-                template.connect,
+                keeper.connect,
                 settings,
                 open_model or make_opener(settings),
                 wake=(stops.wake,),

@@ -49,10 +49,15 @@ class WorkerReady:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFinished:
-    """A worker reported the end of its problem; its record is on disk."""
+    """A worker reported the end of its problem; its record is on disk.
+
+    `retryable`: the machinery failed, another attempt may go better. `usable`: the worker can
+    take another problem; otherwise it is let go and replaced.
+    """
 
     worker: int
     retryable: bool = False
+    usable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +239,12 @@ class Scheduler:
             case WorkerReady(worker):
                 self._failed_starts = 0
                 self._idle.add(worker)
-            case AttemptFinished(worker, retryable):
+            case AttemptFinished(worker, retryable, usable):
                 self._finish(worker, retryable=retryable)
+                if not usable:
+                    self._idle.discard(worker)
+                    self._workers.discard(worker)
+                    return [RetireWorker(worker), *self._grow(), *self._assign(now)]
             case WorkerLost(worker):
                 return self._lose(worker) + self._assign(now)
             case WaitAnnounced(worker, seconds):
@@ -263,7 +272,8 @@ class Scheduler:
         self._idle.add(worker)
 
     def _lose(self, worker: int) -> list[Action]:
-        if worker not in self._running and worker not in self._idle:
+        started = worker in self._running or worker in self._idle
+        if worker in self._workers and not started:  # a retired one is expected to end
             self._failed_starts += 1
             self._stopping |= self.broken
         self._workers.discard(worker)

@@ -45,7 +45,7 @@ class World:
             max_attempts=self.max_attempts,
         )
         self.now = 0.0
-        self.starting, self.idle, self.killed = set(), set(), set()
+        self.starting, self.idle, self.killed, self.retired = set(), set(), set(), set()
         self.running, self.since = {}, {}
         self.width, self.held_until = self.jobs, 0.0
         self.finished, self.lost, self.tries = [], [], {}
@@ -88,6 +88,7 @@ class World:
                 case RetireWorker(worker):
                     assert worker in self.idle
                     self.idle.discard(worker)
+                    self.retired.add(worker)
                 case RecordLoss(attempt, loss, retry):
                     assert attempt in self.dying, "a loss is recorded for what was just lost"
                     if not retry:
@@ -98,6 +99,7 @@ class World:
     dying = ()
 
     def lose(self, worker):
+        self.retired.discard(worker)
         self.starting.discard(worker)
         self.idle.discard(worker)
         self.dying = (self.running.pop(worker, None),)
@@ -114,7 +116,10 @@ class World:
             self.finished.append(attempt.key)
         self.idle.add(worker)
         self.killed.discard(worker)
-        self.do(self.scheduler.handle(AttemptFinished(worker, retryable), self.now))
+        usable = self.rng.random() < 0.9
+        event = AttemptFinished(worker, retryable, usable)
+        self.do(self.scheduler.handle(event, self.now))
+        assert usable or worker not in self.idle, "a worker that is no use any more is let go"
 
     def step(self):
         self.now += self.rng.random()
@@ -136,6 +141,7 @@ class World:
         choices = [(self.ready, worker) for worker in self.starting]
         choices += [(self.finish, worker) for worker in self.running if worker not in self.killed]
         choices += [(self.lose, worker) for worker in self.killed]
+        choices += [(self.lose, worker) for worker in self.retired]
         choices += [(self.lose, worker) for worker in self.live if self.rng.random() < 0.1]
         if not choices or self.rng.random() < 0.3:
             return self.do(self.scheduler.handle(Tick(), self.now))
@@ -292,6 +298,19 @@ def test_workers_that_die_at_their_start_end_the_run_instead_of_being_replaced_f
     assert starts == MAX_FAILED_STARTS
     assert scheduler.broken and scheduler.done
     assert len(scheduler.waiting) == 3
+
+
+def test_workers_that_end_after_they_were_let_go_are_no_failed_starts():
+    jobs = MAX_FAILED_STARTS + 2
+    scheduler = Scheduler(attempts(jobs), jobs=jobs, timeout=9.0)
+    for start in scheduler.start():
+        scheduler.handle(WorkerReady(start.worker), 0.0)
+    for worker in range(jobs - 1):
+        assert scheduler.handle(AttemptFinished(worker), 1.0) == [RetireWorker(worker)]
+        scheduler.handle(WorkerLost(worker), 1.0)
+    assert not scheduler.broken and not scheduler.stopping
+    scheduler.handle(AttemptFinished(jobs - 1), 2.0)
+    assert scheduler.done and len(scheduler.settled) == jobs
 
 
 def test_a_wait_for_the_service_moves_the_deadline():
