@@ -82,7 +82,7 @@ def _grade_value(
             "relative_error": error,
             "correct_digits": digits,
             "claimed_digits": located.digits,
-            "trap": None if met else _trap(problem, certified, reported),
+            "trap": None if met else _trap(problem, certified, reported, digits=located.digits),
         }
     )
 
@@ -132,15 +132,22 @@ def _as_float(number: Decimal) -> float:
     return float(number)
 
 
-def _trap(problem: Problem, certified: CertifiedValue, reported: Decimal) -> str | None:
-    """The careless method that gives this value, when it is nearer to it than to the truth."""
+def _trap(
+    problem: Problem, certified: CertifiedValue, reported: Decimal, *, digits: int
+) -> str | None:
+    """The careless method that gives this value, when it is nearer to it than to the truth.
+
+    A value may be a known wrong one to 1e-6, or rounded to at least four digits.
+    """
     truth = Decimal(certified.value)
+    rounding = Decimal(5).scaleb(reported.adjusted() - digits) if digits >= 4 else Decimal(0)
     for wrong in problem.known_wrong:
         text = wrong.values.get(certified.name)
         trap = Decimal(text) if text is not None else None
         if trap is None or not trap.is_finite():
             continue
         distance = abs(reported - trap)
-        if distance <= TRAP_RTOL * abs(trap) and distance < abs(reported - truth):
+        near = max(TRAP_RTOL * abs(trap), rounding)
+        if distance <= near and distance < abs(reported - truth):
             return wrong.method
     return None

@@ -106,7 +106,9 @@ def test_a_wrong_value_names_the_trap_that_gives_it():
     asked = problem(known_wrong=(trap,))
     assert graded(asked, "0.99984774").trap == "degrees"
     assert graded(asked, "0.9998478").trap == "degrees"
+    assert graded(asked, "0.9998").trap == "degrees"  # the same, rounded
     assert graded(asked, "0.9999").trap is None
+    assert graded(asked, "1.00").trap is None  # too few digits to say
     assert graded(asked, "0.7390851332").trap is None
 
 
