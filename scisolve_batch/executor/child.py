@@ -6,34 +6,26 @@ and memory are read from outside, and it can be killed at any instant.
 
 from __future__ import annotations
 
-import builtins
 import faulthandler
 import fcntl
 import gc
-import io
-import json
 import linecache
 import os
-import random
 import resource
-import select
 import signal
 import socket
 import sys
 import threading
 import time
-import traceback
-import types
-import warnings
 from contextlib import suppress
 from typing import Any
 
 from scisolve_batch.executor import (
-    capture,
     figures,
     isolation,
     libraries,
     linux,
+    prepared,
     snapshot,
     tracebacks,
     wire,
@@ -44,35 +36,6 @@ BROKEN = 70
 AGAIN_S = 0.1
 """The alarm repeats after this many seconds, for code that swallowed it."""
 
-_LENT = (
-    builtins,
-    faulthandler,
-    fcntl,
-    gc,
-    io,
-    json,
-    linecache,
-    os,
-    resource,
-    select,
-    signal,
-    socket,
-    threading,
-    traceback,
-    warnings,
-)
-"""Modules that a cell shares with this one; what it replaces in them is put back after it."""
-
-
-def _lent_names() -> list[tuple[str, dict[str, Any], str, object]]:
-    return [
-        (f"{module.__name__}.{name}", vars(module), name, value)
-        for module in _LENT
-        for name, value in vars(module).items()
-        if callable(value) or (module is linecache and name == "cache")
-    ]
-
-
 # Bound before model code can replace them.
 _exit, _getpid, _getpgid = os._exit, os.getpid, os.getpgid
 _signal, _setitimer, _perf_counter = signal.signal, signal.setitimer, time.perf_counter
@@ -80,12 +43,15 @@ _active_count = threading.active_count
 _REAL, _PROF = signal.ITIMER_REAL, signal.ITIMER_PROF
 
 _WARM_UP = """
-for _i in range(3):
-    print('%g' % _i, [_i], {'a': _i})
-try:
-    1 / 0
-except ZeroDivisionError as _error:
-    pass
+def warm_up():
+    for i in range(3):
+        print('%g' % i, [i], {'a': i})
+    try:
+        1 / 0
+    except ZeroDivisionError:
+        pass
+warm_up()
+del warm_up
 """
 
 
@@ -133,6 +99,7 @@ class Child:
     Args:
         sock: socket to the trusted side.
         order: workdir, figures, seed and limits of the session.
+        ready: what was made before the order came.
         diagnostics: descriptor that receives the Python stack when SIGUSR1 comes.
         lease: descriptor that ends with the session's guard.
         layers: what keeps this process apart, for the record.
@@ -140,9 +107,10 @@ class Child:
 
     def __init__(
         self,
-        sock: Any,
+        sock: socket.socket,
         order: wire.Message,
         *,
+        ready: prepared.Prepared,
         diagnostics: int,
         lease: int,
         layers: isolation.Layers,
@@ -154,13 +122,9 @@ class Child:
         self.forking = False
         self.index = 0
         os.register_at_fork(after_in_child=self._leave_socket)
-        self.main = types.ModuleType("__main__")
-        sys.modules["__main__"] = self.main
-        self.names = vars(self.main)
-        _fill_namespace(self.names)
-        _seed(int(order["seed"]))
-        self.lent = _lent_names()
-        self.streams = capture.Streams()
+        self.names, self.lent = vars(ready.main), ready.lent
+        self.streams = ready.streams
+        prepared.seed_generators(int(order["seed"]))
         self.alarm = Alarm(self)
         self._watch_signals()
 
@@ -318,38 +282,25 @@ class Child:
         self.say({"op": "active", "cell": self.index})
 
     def _warm_up(self) -> None:
-        """Touch the interpreter's busiest pages now, so that the next cell need not copy them."""
-        with suppress(BaseException):  # the cell may have replaced sys.stdout
-            exec(compile(_WARM_UP, "<warm up>", "exec"), {"__builtins__": builtins})  # noqa: S102
-
-
-def _fill_namespace(names: dict[str, Any]) -> None:
-    """Put the names that every cell may use into the namespace."""
-    import math  # noqa: PLC0415 - these belong to the session, not to this module
-
-    names["__builtins__"] = builtins
-    names["math"] = math
-    for name, module in (
-        ("np", "numpy"),
-        ("numpy", "numpy"),
-        ("scipy", "scipy"),
-        ("plt", "matplotlib.pyplot"),
-    ):
-        if module in sys.modules:
-            names[name] = sys.modules[module]
-
-
-def _seed(seed: int) -> None:
-    """Seed both global generators; sessions of one template would share NumPy's otherwise."""
-    random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed % 2**32)
+        """Touch what an ordinary cell touches, so that the next one need not copy those pages."""
+        order = {"cpu_s": 100.0, "wall_s": 100.0}
+        with suppress(BaseException):  # whatever the cell before left behind
+            for _ in range(2):
+                self._watch_signals()
+                self._execute(_WARM_UP, "<warm up>", order=order)
+                self._put_back()
+                figures.open_figures()
+                self.streams.flush()
+                resource.getrusage(resource.RUSAGE_SELF)
+                snapshot.reason_to_skip(1)
+        linecache.cache.pop("<warm up>", None)
 
 
 def become(
     sock: Any,
     order: wire.Message,
     *,
+    ready: prepared.Prepared,
     layers: isolation.Layers,
     diagnostics: int,
     lease: int,
@@ -362,14 +313,17 @@ def become(
         for name in ("workdir", "figures"):
             if not os.access(order[name], os.W_OK | os.X_OK):
                 raise PermissionError(13, f"not writable: {order[name]}")
-        import multiprocessing  # noqa: PLC0415 - loaded by the template
-
-        multiprocessing.set_start_method("fork", force=True)  # cells' functions have no file
-        warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
         isolation.confine(order, layers)
         if linux.AVAILABLE:
             linux.prctl(linux.PR_SET_DUMPABLE, 1)  # its own /proc/self is its to read
-        child = Child(sock, order, diagnostics=diagnostics, lease=lease, layers=layers)
+        child = Child(
+            sock,
+            order,
+            ready=ready,
+            diagnostics=diagnostics,
+            lease=lease,
+            layers=layers,
+        )
     except OSError as error:
         wire.send(sock, {"op": "refused", "reason": str(error)})
         _exit(0)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scisolve_batch.executor import child, isolation, libraries, linux, wire
+from scisolve_batch.executor import child, isolation, libraries, linux, prepared, wire
 
 Role = Callable[[], Any]
 """What a process does next. A forked process returns its role, so that its parent's frames go."""
@@ -104,6 +104,7 @@ def _session(line: socket.socket, *, layers: isolation.Layers, bare: bool = Fals
     if os.getpgid(0) != os.getpid():
         os.setpgid(0, 0)  # the group that a kill ends
     inbox = wire.Inbox(line, limit=wire.ORDER_BYTES)
+    ready = None if bare else prepared.Prepared()
     try:
         frame = inbox.receive()
     except wire.Closed:
@@ -124,6 +125,7 @@ def _session(line: socket.socket, *, layers: isolation.Layers, bare: bool = Fals
     child.become(
         socket.socket(fileno=ctl),
         order,
+        ready=ready or prepared.Prepared(),
         layers=layers,
         diagnostics=diagnostics,
         lease=lease,

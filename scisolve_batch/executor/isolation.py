@@ -7,6 +7,7 @@ the kernel's reason where it is not; whether it holds is for the self-test to sa
 
 from __future__ import annotations
 
+import functools
 import os
 import resource
 import site
@@ -188,6 +189,7 @@ def probe_confinement() -> Layers:
     """Find which of the layers that a session puts on itself work here."""
     layers: Layers = {}
     abi = landlock.version()
+    libraries()
     reason = probe(lambda: landlock_session([], writable=[]))
     layers["landlock"] = unavailable(reason) if reason else in_force(abi=abi)
     reason = probe(seccomp.restrict)
@@ -208,14 +210,15 @@ def standing_layers() -> Layers:
     return layers
 
 
-def libraries() -> list[str]:
-    """List the folders that the interpreter loads code from."""
+@functools.cache
+def libraries() -> tuple[str, ...]:
+    """List the folders that the interpreter loads code from. Forked processes find it ready."""
     paths = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     paths |= {path for path in sys.path if path}
     paths |= {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     paths |= set(site.getsitepackages())
     paths.add(os.path.realpath(sys.executable))
-    return sorted(paths)
+    return tuple(sorted(paths))
 
 
 def landlock_session(readable: Iterable[str], *, writable: Iterable[str]) -> None:
