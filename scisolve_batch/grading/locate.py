@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from scisolve_batch.grading.numbers import MAX_TEXT, find_numbers, match_number, read_number, tidy
+from scisolve_batch.grading.numbers import (
+    MAX_TEXT,
+    find_numbers,
+    find_stated_numbers,
+    match_number,
+    read_number,
+    tidy,
+)
 from scisolve_batch.grading.units import read_unit
 from scisolve_batch.records import Problem, ReportedValue
 
@@ -123,7 +130,7 @@ def _unit_after(prose: str, end: int) -> str | None:
 
 def _sole_number(problem: Problem, prose: str) -> Located | None:
     """The only number that is not one of the statement's."""
-    stated = {number.value for number in find_numbers(tidy(problem.statement))}
+    stated = find_stated_numbers(problem.statement)
     new = [number for number in find_numbers(prose) if number.value not in stated]
     if not new or len({number.value for number in new}) > 1:
         return None

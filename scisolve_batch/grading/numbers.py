@@ -119,3 +119,8 @@ def _read(found: re.Match[str], text: str) -> Number | None:
     if not value.is_finite():
         return None
     return Number(value, len(mantissa.replace(".", "").lstrip("0")) or 1, found.end())
+
+
+def find_stated_numbers(text: str) -> set[Decimal]:
+    """The numbers of a text, such as a problem's statement."""
+    return {number.value for number in find_numbers(tidy(text))}

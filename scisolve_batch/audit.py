@@ -1,0 +1,264 @@
+"""Is a suite any good? Everything that can be asked of its content without running code.
+
+A suite that loads may still be bad: an answer in the statement, a tolerance that accepts
+anything, a gold solution that is wrong. Running the scripts is left to a function given in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from scisolve_batch.documents import read_document
+from scisolve_batch.errors import SuiteError
+from scisolve_batch.grading import find_stated_numbers, grade, is_met
+from scisolve_batch.records import CertifiedValue, Problem, Record, ReportedValue, Solution
+from scisolve_batch.suite import Suite
+
+RunScript = Callable[[Problem, str, int], Solution]
+"""Runs a script (its path) on a problem with a seed, through the executor and the agent."""
+
+FAULT = "fault"
+"""Tag of problems whose scripts misbehave on purpose, so that nothing is asked of them."""
+
+NEAR = 0.9
+"""Share of common word triples from which two statements are called nearly the same."""
+
+
+class Finding(Record):
+    """Something about a suite that somebody should look at."""
+
+    problem_id: str
+    """The problem."""
+    what: str
+    """What is wrong with it, and what to do."""
+    serious: bool = True
+    """False for what may be meant."""
+
+
+def audit_suite(suite: Suite, *, run: RunScript | None = None) -> tuple[Finding, ...]:
+    """Look for faults in the content of a suite.
+
+    Args:
+        suite: the suite.
+        run: when given, gold scripts are run twice with different seeds, naive ones once.
+
+    Returns:
+        The findings, in the suite's order; first those of single problems.
+    """
+    findings: list[Finding] = []
+    for problem in suite.problems:
+        for what, serious in _faults(problem):
+            findings.append(Finding(problem_id=problem.id, what=what, serious=serious))
+        if run is not None and FAULT not in problem.tags:
+            findings.extend(
+                Finding(problem_id=problem.id, what=what) for what in _run_faults(problem, run)
+            )
+    return (*findings, *_duplicates(suite.problems))
+
+
+def _faults(problem: Problem) -> Iterator[tuple[str, bool]]:
+    yield from _value_faults(problem)
+    yield from _statement_faults(problem)
+    for what in (*_data_faults(problem), *_known_wrong_faults(problem)):
+        yield what, True
+    for kind in ("solution", "naive"):
+        path = getattr(problem, kind)
+        if path is not None and FAULT not in problem.tags:
+            for what in _script_faults(problem, Path(path), gold=kind == "solution"):
+                yield what, True
+
+
+# ---- values --------------------------------------------------------------------------
+
+
+def tolerance(certified: CertifiedValue) -> Decimal:
+    """Largest accepted difference, in the value's unit."""
+    if certified.exact:
+        return Decimal(0)
+    relative = Decimal(repr(certified.rtol or 0.0)) * abs(Decimal(certified.value))
+    return relative + Decimal(repr(certified.atol or 0.0))
+
+
+def change_digits(certified: CertifiedValue) -> Iterator[str]:
+    """The certified value with one digit changed by one, for each digit that must be right."""
+    value, accepted = Decimal(certified.value), tolerance(certified)
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)  # a certified value is finite
+    for place in range(value.adjusted(), exponent - 1, -1):
+        step = Decimal(1).scaleb(place)
+        if step > accepted:
+            changed = value + step if value >= 0 else value - step
+            yield str(changed)
+
+
+def _value_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
+    for certified in problem.values:
+        name, value, accepted = certified.name, Decimal(certified.value), tolerance(certified)
+        digits = certified.digits or len(value.as_tuple().digits)
+        if certified.report_digits and digits < certified.report_digits:
+            yield f"`{name}` asks for {certified.report_digits} digits and certifies {digits}", True
+        last = Decimal(1).scaleb(value.adjusted() - digits + 1)
+        if not certified.exact and value and accepted < last / 2:
+            yield f"`{name}` has a tolerance finer than its last certified digit", True
+        if not certified.exact and value and accepted * 10 > abs(value):
+            yield (
+                f"`{name}` accepts numbers that share no digit with it; narrow its tolerance",
+                True,
+            )
+        changed = list(change_digits(certified))
+        if not changed:
+            yield f"`{name}` has no digit that must be right; narrow its tolerance", True
+        if any(is_met(certified, Decimal(text)) for text in changed):
+            yield f"`{name}` with one digit changed is graded correct", True
+
+
+# ---- statements ----------------------------------------------------------------------
+
+
+def _statement_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
+    stated = find_stated_numbers(problem.statement)
+    given = [v for v in problem.values if any(is_met(v, number) for number in stated)]
+    empty = [v for v in problem.values if v in given or _is_small_integer(v)]
+    if problem.values and len(empty) == len(problem.values):
+        names = ", ".join(f"`{value.name}`" for value in empty)
+        yield (
+            f"every value ({names}) is a small integer or stands in the statement, so that an "
+            "answer would count as computed without a computation; ask for more",
+            True,
+        )
+    for value in given:
+        yield f"the statement holds the certified value of `{value.name}`", False
+    for value in problem.values:
+        if not re.search(rf"(?<!\w){re.escape(value.name)}(?!\w)", problem.statement):
+            yield f"the statement does not name `{value.name}`, so nobody can report it", True
+    for file in problem.data:
+        if file.file not in problem.statement:
+            yield f"the statement does not name the data file {file.file}", True
+
+
+def _is_small_integer(certified: CertifiedValue) -> bool:
+    value = Decimal(certified.value)
+    return value == value.to_integral_value() and abs(value) <= 10
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+def _data_faults(problem: Problem) -> Iterator[str]:
+    for file in problem.data:
+        try:
+            digest = hashlib.sha256(Path(file.path).read_bytes()).hexdigest()
+        except OSError as error:
+            yield f"the data file {file.path} cannot be read: {error.strerror or error}"
+            continue
+        if digest != file.sha256:
+            yield f"the data file {file.path} changed since the suite was read"
+
+
+def _known_wrong_faults(problem: Problem) -> Iterator[str]:
+    for wrong in problem.known_wrong:
+        for certified in problem.values:
+            text = wrong.values.get(certified.name)
+            if text is not None and is_met(certified, Decimal(text)):
+                yield f"the known wrong value of `{certified.name}` is graded correct"
+
+
+def read_report(path: Path) -> tuple[str | None, list[ReportedValue]]:
+    """The last answer of a script, with its values.
+
+    Raises:
+        SuiteError: the file is no script, or reports nothing.
+    """
+    document = read_document(path)
+    turns = document.data if isinstance(document.data, list) else []
+    finishes = [found for turn in turns for found in _finishes(turn)]
+    if not finishes or not isinstance(finishes[-1], dict):
+        raise SuiteError("reports no answer (`finish_solution`)", file=path)
+    last = finishes[-1]
+    values = [
+        ReportedValue(name=str(one.get("name")), value=str(one.get("value")), unit=one.get("unit"))
+        for one in last.get("values") or []
+        if isinstance(one, dict)
+    ]
+    return last.get("answer"), values
+
+
+def _finishes(turn: Any) -> Iterator[Any]:
+    if isinstance(turn, dict):
+        if "finish_solution" in turn:
+            yield turn["finish_solution"]
+        for call in turn.get("calls") or []:
+            yield from _finishes(call)
+
+
+def _script_faults(problem: Problem, path: Path, *, gold: bool) -> Iterator[str]:
+    try:
+        answer, values = read_report(path)
+    except SuiteError as error:
+        yield str(error)
+        return
+    result = grade(problem, answer=answer, values=values)
+    if not problem.values:
+        return
+    if gold and not result.correct:
+        wrong = [one.name for one in result.values if one.verdict != "correct"]
+        yield f"the solution's answer is graded wrong: {', '.join(wrong)}"
+    if not gold and result.correct:
+        yield "the careless solution's answer is graded correct"
+
+
+def _run_faults(problem: Problem, run: RunScript) -> Iterator[str]:
+    """Gold scripts must be reproducible, grounded, verified and correct; naive ones wrong."""
+    if problem.solution is not None:
+        first, again = run(problem, problem.solution, 1), run(problem, problem.solution, 2)
+        for fact in ("finished", "grounded", "verified"):
+            if not getattr(first, fact):
+                yield f"the solution is not {fact} when it is run ({first.stop_reason})"
+        if problem.values and not first.correct:
+            yield "the solution is not correct when it is run"
+        facts = ("finished", "grounded", "verified", "correct")
+        if any(getattr(first, fact) != getattr(again, fact) for fact in facts):
+            yield "the solution depends on the seed of the session"
+    if problem.naive is not None:
+        careless = run(problem, problem.naive, 1)
+        if not careless.grounded or careless.correct:
+            yield "the careless solution is not grounded and wrong when it is run"
+
+
+# ---- duplicates ----------------------------------------------------------------------
+
+
+def _triples(statement: str) -> frozenset[tuple[str, ...]]:
+    words = re.findall(r"\w+", statement.lower())
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
+
+
+def _duplicates(problems: Iterable[Problem]) -> Iterator[Finding]:
+    """Same question twice, or two that differ in a few words and are not said to be twins."""
+    listed = [(problem, _triples(problem.statement)) for problem in problems]
+    owners: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, (_, triples) in enumerate(listed):
+        for triple in triples:
+            owners[triple].append(number)
+    common: dict[tuple[int, int], int] = defaultdict(int)
+    for numbers in owners.values():
+        for position, later in enumerate(numbers):
+            for earlier in numbers[:position]:
+                common[earlier, later] += 1
+    for (first, second), shared in sorted(common.items()):
+        (one, mine), (other, theirs) = listed[first], listed[second]
+        if shared < NEAR * len(mine | theirs) or one.id in (other.twin_of, other.id):
+            continue
+        if other.id == one.twin_of or {f.sha256 for f in one.data} != {
+            f.sha256 for f in other.data
+        }:
+            continue  # the same question about other data is another question
+        same = one.statement == other.statement
+        words = "asks the same as" if same else "asks nearly the same as"
+        yield Finding(problem_id=other.id, what=f"{words} `{one.id}`", serious=same)

@@ -1,0 +1,149 @@
+import pytest
+
+from scisolve_batch.audit import audit_suite, change_digits, tolerance
+from scisolve_batch.records import (
+    CertifiedValue,
+    DataFile,
+    Grade,
+    KnownWrong,
+    Limits,
+    Problem,
+    Solution,
+    StopReason,
+    SuiteRef,
+)
+from scisolve_batch.suite import Suite, bundled_names, load_suite
+
+VALUE = CertifiedValue(name="x", value="0.73908513", rtol=1e-6, digits=8, report_digits=7)
+GOOD = Problem(
+    id="p", statement="Solve cos x = x (name `x`) to 7 digits.", values=(VALUE,), digest="d"
+)
+
+
+def findings(*problems, run=None):
+    suite = Suite(SuiteRef(id="s", digest="d"), problems, Limits())
+    return [(one.problem_id, one.what) for one in audit_suite(suite, run=run)]
+
+
+def one_finding(**changes):
+    (found,) = findings(GOOD.model_copy(update=changes))
+    return found[1]
+
+
+def certified(**changes):
+    return (VALUE.model_copy(update=changes),)
+
+
+def test_a_good_problem_has_no_finding():
+    assert findings(GOOD) == []
+
+
+def test_the_bundled_suites_have_no_serious_finding():
+    for name in bundled_names():
+        assert [one for one in audit_suite(load_suite(name)) if one.serious] == [], name
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"values": certified(digits=6)}, "`x` asks for 7 digits and certifies 6"),
+        ({"values": certified(rtol=1e-9)}, "`x` has a tolerance finer than its last certified"),
+        ({"values": certified(rtol=0.5)}, "`x` accepts numbers that share no digit with it"),
+        ({"statement": "Solve it."}, "the statement does not name `x`"),
+        ({"statement": "Report x, which is 0.7390851."}, "every value (`x`) is a small integer or stands"),
+        ({"values": certified(value="7", exact=True, rtol=None, digits=1, report_digits=None)}, "every value (`x`) is a small"),
+        ({"data": (DataFile(file="d.csv", path="/nonexistent/d.csv", sha256="0"),), "statement": "x of d.csv"}, "the data file /nonexistent/d.csv cannot be read"),
+        ({"data": (DataFile(file="d.csv", path=__file__, sha256="0"),), "statement": "x of d.csv"}, "changed since the suite was read"),
+        ({"known_wrong": (KnownWrong(method="m", values={"x": "0.7390851"}),)}, "the known wrong value of `x` is graded correct"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_fault_is_found(changes, what):
+    assert what in " / ".join(found for _, found in findings(GOOD.model_copy(update=changes)))
+
+
+def test_a_data_file_must_be_named_in_the_statement(tmp_path):
+    file = tmp_path / "d.csv"
+    file.write_bytes(b"")
+    digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    data = (DataFile(file="d.csv", path=str(file), sha256=digest),)
+    assert one_finding(data=data) == "the statement does not name the data file d.csv"
+
+
+SCRIPT = '- finish_solution: {{answer: "x = {0}", values: [{{name: x, value: "{0}"}}]}}\n'
+
+
+def write_script(tmp_path, text):
+    file = tmp_path / "script.yaml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_the_answers_of_scripts_are_graded(tmp_path):
+    right = write_script(tmp_path, SCRIPT.format("0.7390851"))
+    assert findings(GOOD.model_copy(update={"solution": right})) == []
+    assert one_finding(naive=right) == "the careless solution's answer is graded correct"
+    wrong = write_script(tmp_path, SCRIPT.format("0.7390861"))
+    assert one_finding(solution=wrong) == "the solution's answer is graded wrong: x"
+    assert findings(GOOD.model_copy(update={"naive": wrong})) == []
+    nothing = write_script(tmp_path, "- text: no\n")
+    assert "reports no answer (`finish_solution`)" in one_finding(solution=nothing)
+
+
+def test_the_last_answer_of_a_script_counts(tmp_path):
+    text = SCRIPT.format("1.5") + "- calls:\n  " + SCRIPT.format("0.7390851")
+    path = write_script(tmp_path, text)
+    assert findings(GOOD.model_copy(update={"solution": path})) == []
+
+
+def test_scripts_that_misbehave_on_purpose_are_left_alone(tmp_path):
+    nothing = write_script(tmp_path, "- text: no\n")
+    assert findings(GOOD.model_copy(update={"solution": nothing, "tags": ("fault",)})) == []
+
+
+def test_the_same_question_twice_is_found():
+    other = GOOD.model_copy(update={"id": "q"})
+    assert findings(GOOD, other) == [("q", "asks the same as `p`")]
+
+
+def test_nearly_the_same_question_is_found_unless_it_is_a_twin_or_has_other_data():
+    words = " ".join(f"word{k}" for k in range(60))
+    one = GOOD.model_copy(update={"statement": f"Report x. {words} end"})
+    other = GOOD.model_copy(update={"id": "q", "statement": f"Report x. {words} finish"})
+    assert findings(one, other) == [("q", "asks nearly the same as `p`")]
+    assert findings(one, other.model_copy(update={"twin_of": "p"})) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "changes", "changed"),
+    [
+        ("0.7390851", {"rtol": 1e-3, "exact": False}, ["0.8390851", "0.7490851", "0.7400851"]),
+        ("-12", {"exact": True, "rtol": None}, ["-22", "-13"]),
+        ("0.50", {"atol": 0.1, "rtol": None}, []),
+    ],
+)  # fmt: skip
+def test_digits_that_must_be_right_are_changed_one_by_one(value, changes, changed):
+    (asked,) = certified(value=value, **changes)
+    assert list(change_digits(asked)) == changed
+    assert tolerance(asked) >= 0
+
+
+def test_scripts_are_run_when_a_runner_is_given(tmp_path):
+    path = write_script(tmp_path, SCRIPT.format("0.7390851"))
+    problem = GOOD.model_copy(update={"solution": path})
+    seen = []
+
+    def run(asked, script, seed):
+        seen.append((asked.id, script, seed))
+        grade = Grade(correct=seed == 1, fraction=1.0)
+        return Solution(
+            problem_id=asked.id, model="scripted", stop_reason=StopReason.MAX_TURNS, grade=grade
+        )
+
+    found = [what for _, what in findings(problem, run=run)]
+    assert seen == [("p", path, 1), ("p", path, 2)]
+    assert found == [
+        "the solution is not finished when it is run (max_turns)",
+        "the solution is not grounded when it is run (max_turns)",
+        "the solution is not verified when it is run (max_turns)",
+        "the solution depends on the seed of the session",
+    ]
