@@ -13,6 +13,7 @@ from scisolve_batch.suite.loading import (
     suite_digest,
 )
 from scisolve_batch.suite.lock import write_lock
+from scisolve_batch.suite.provenance import provenance, write_provenance
 from scisolve_batch.suite.schema import json_schema
 from scisolve_batch.suite.selection import select
 
@@ -23,7 +24,9 @@ __all__ = [
     "json_schema",
     "load_suite",
     "problem_digest",
+    "provenance",
     "select",
     "suite_digest",
     "write_lock",
+    "write_provenance",
 ]
