@@ -21,6 +21,8 @@ WEAK = 0.05
 """A chance of coincidence above this is warned about."""
 MOST_OPERANDS = 12
 """Numbers of a sentence between which differences and ratios are looked for."""
+KINSHIP = 0.35
+"""A label of which this share stands in the clause is not accused."""
 _PLUS_MINUS = re.compile(r"\s*(?:±|\+/-|\+-)\s*")
 _VALUE_BEFORE = re.compile(
     r"(?:\b(?:is|are|was|were|be|equals?|at|to|get|gives?|gave|found|needed|took|takes|yields?)|[=≈~:|(])[\s*`$]*$",
@@ -74,10 +76,10 @@ def _find_rival(judged: Judged, page: Page, pool: Pool) -> tuple[Label, Number] 
     if judged.chosen:
         if pool.texts[judged.chosen.number.source].cell is None:
             return None
-        if names.score(names.label(judged.chosen.number), clause) > 0:
-            return None
-        if any(names.score(names.label(one.number), clause) > 0 for one in judged.matches[:50]):
-            return None
+        for one in judged.matches[:50]:
+            whole = one.number.integer or not judged.item.small
+            if whole and names.fit(names.label(one.number), clause) > KINSHIP:
+                return None
     for label in names.rivals(clause):
         number = label.numbers[0]
         if any(supports(judged.item, one) for one in label.numbers[:50]):

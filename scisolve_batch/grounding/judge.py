@@ -10,6 +10,7 @@ from __future__ import annotations
 from scisolve_batch.grounding import doubts
 from scisolve_batch.grounding.items import Item, Kind
 from scisolve_batch.grounding.judged import Judged, Page
+from scisolve_batch.grounding.laundering import expose_copies
 from scisolve_batch.grounding.literals import read_literals
 from scisolve_batch.grounding.match import Match, explain_miss, find_matches
 from scisolve_batch.grounding.names import cut_clauses
@@ -25,6 +26,7 @@ def judge_decimal(question: Question) -> list[Literal]:
     """Judge each number of an answer by exact decimals."""
     pool = gather(question.cells, question.problem)
     pages = [_judge_text(where, text, pool) for where, text in question.texts]
+    expose_copies(pages, question, pool)
     for page in pages:
         doubts.check_printed_units(page, pool)
         doubts.doubt_names(page, pool, strict=question.strict_names)

@@ -22,6 +22,23 @@ _STOP = frozenset(
     "the a an of at is in for and to by with from on as per or its it are was be value result np float int "
     "array none dtype e j x10 print we i get run gives that this".split()
 )
+_SHORT = {
+    short: word
+    for word, shorts in {
+        "maximum": "max maximal largest", "minimum": "min minimal smallest", "error": "err",
+        "mean": "avg average", "deviation": "std sd stdev", "standard": "se", "output": "out",
+        "frequency": "freq", "temperature": "temp", "probability": "prob", "coefficient": "coef coeff",
+        "number": "num count", "iteration": "iter iters niter", "evaluation": "eval evals nfev",
+        "relative": "rel", "absolute": "abs", "difference": "diff delta", "estimate": "est estimated",
+        "initial": "init", "root": "sqrt", "variance": "var", "correlation": "corr rho",
+        "residual": "res resid", "reference": "ref", "solution": "sol", "position": "pos",
+        "velocity": "vel speed", "acceleration": "acc", "amplitude": "amp", "total": "tot",
+        "lower": "lo low", "upper": "hi high", "eigenvalue": "eig lambda", "square": "squared",
+        "loss": "lost",
+    }.items()
+    for short in shorts.split()
+}  # fmt: skip
+"""Words that code uses for others; both are read as the long one."""
 _UNIT = re.compile(r"['\")\]]{0,2}\s?([A-Za-zµΩ°/²³^]+)")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BREAK = re.compile(r"\n|[;!?](?=\s|$)|(?<!\b[A-Za-z])(?<!Fig)(?<!Eq)(?<!Sec)(?<!approx)\.(?=\s|$)")
@@ -42,7 +59,7 @@ def words_of(text: str) -> tuple[str, ...]:
             continue
         if len(lower) > 3 and lower.endswith("s") and not lower.endswith("ss"):
             lower = lower[:-1]
-        found.append(lower)
+        found.append(_SHORT.get(lower, lower))
     return tuple(found)
 
 
@@ -83,6 +100,14 @@ class Names:
             else:
                 missing += weight
         return held - MISSING * missing if held else 0.0
+
+    def fit(self, label: Label | None, clause: frozenset[str]) -> float:
+        """The share of a label that stands in a clause, 0 to 1."""
+        if label is None:
+            return 0.0
+        whole = sum(1 / len(self.holders[word]) for word in label.words)
+        held = sum(1 / len(self.holders[word]) for word in label.words if word in clause)
+        return held / whole if whole else 0.0
 
     def rivals(self, clause: frozenset[str]) -> list[Label]:
         """The labels that a clause nearly spells out, with a word that only they hold."""

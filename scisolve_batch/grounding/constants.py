@@ -1,0 +1,131 @@
+"""The numeric constants of recorded code, and changed copies of the code.
+
+A constant is any run of digits in the source that could become a number: in an expression, a
+string, bytes, JSON, a default argument. Comments and format specifications are none.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+
+from scisolve_batch.grounding.items import CONTEXT
+
+MOST_CONSTANTS = 400
+"""Constants of a session that are looked at; code with more holds data, not results."""
+
+_DIGITS = re.compile(r"(?<![\w.])(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_IN_TEXT = re.compile(r"(?<![A-Za-z_])(?:\d[\d_]*(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
+_SPECIFICATION = re.compile(r"(?::[^{}\n:]{0,12}|%[-+ #0]*\d*)$")
+_SPECIFIED = re.compile(r"[a-zA-Z%]?\}|[a-zA-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Digits of the source.
+
+    Attributes:
+        cell: which code it stands in, counted from 0.
+        start: first character in that code.
+        end: one past the last.
+        value: its value, without a sign.
+        place: its last digit counts 10**place.
+        quoted: it stands in a string.
+    """
+
+    cell: int
+    start: int
+    end: int
+    value: Decimal
+    place: int
+    quoted: bool
+
+    @property
+    def digits(self) -> int:
+        """Significant digits, zeros at the end of a whole number not counted."""
+        if not self.value:
+            return 1
+        written = "".join(map(str, self.value.as_tuple().digits)).lstrip("0")
+        return len(written) if self.place < 0 else len(written.rstrip("0"))
+
+
+def find_constants(codes: Sequence[str]) -> list[Constant]:
+    """Every constant of some codes, in order."""
+    found: list[Constant] = []
+    for cell, code in enumerate(codes):
+        found += (Constant(cell, *one) for one in _scan(code))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _scan(code: str) -> tuple[tuple[int, int, Decimal, int, bool], ...]:
+    found = []
+    for start, end, quoted in _pieces(code):
+        for one in (_IN_TEXT if quoted else _DIGITS).finditer(code, start, end):
+            if quoted and _is_specification(code, one):
+                continue
+            value = _decimal(one.group())
+            if value is not None:
+                exponent = value.as_tuple().exponent
+                assert isinstance(exponent, int)
+                found.append((one.start(), one.end(), value, exponent, quoted))
+    return tuple(found)
+
+
+def _pieces(code: str) -> Iterator[tuple[int, int, bool]]:
+    """The numbers and strings of a code; all of it when it cannot be tokenized."""
+    starts = [0]
+    for line in code.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    pieces = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            quoted = token.type == tokenize.STRING or tokenize.tok_name[token.type].startswith("FSTRING")
+            if quoted or token.type == tokenize.NUMBER:
+                (row, column), (last, stop) = token.start, token.end
+                pieces.append((starts[row - 1] + column, starts[last - 1] + stop, quoted))
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        return iter(((0, len(code), True),))
+    return iter(pieces)
+
+
+def _is_specification(code: str, found: re.Match[str]) -> bool:
+    """`{x:.4f}` and `%8.3e` hold digits that are no numbers."""
+    before = code[max(0, found.start() - 14) : found.start()]
+    if not _SPECIFICATION.search(before):
+        return False
+    if before.endswith((": ", ":")) and "{" not in before and "%" not in before:
+        return False  # JSON
+    return bool(_SPECIFIED.match(code, found.end()))
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        value = Decimal(text.replace("_", "").replace(",", ""))
+    except InvalidOperation:
+        return None
+    return value if abs(value.adjusted()) < 400 else None
+
+
+def rewrite(code: str, changes: Sequence[tuple[Constant, Decimal]]) -> str:
+    """A code in which some of its constants have other values, written in the same style."""
+    for constant, value in sorted(changes, key=lambda one: -one[0].start):
+        old = code[constant.start : constant.end]
+        code = code[: constant.start] + _write(old, value) + code[constant.end :]
+    return code
+
+
+def _write(old: str, value: Decimal) -> str:
+    mantissa, mark, exponent = old.lower().partition("e")
+    if mark:
+        moved = value.scaleb(-int(exponent), CONTEXT)
+        return f"{moved:f}{mark}{exponent}"
+    text = f"{value:f}"
+    if "." in mantissa and "." not in text:
+        text += "."
+    return text

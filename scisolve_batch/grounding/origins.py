@@ -1,0 +1,118 @@
+"""How constants of the source may have become a printed number without any computation.
+
+Each way is a guess that only a re-run confirms: when the constants change, the printed number
+has to change with them, in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from scisolve_batch.grounding.constants import Constant
+from scisolve_batch.grounding.items import CONTEXT
+from scisolve_batch.grounding.sources import Number
+
+FEWEST_DIGITS = 3
+"""A whole number with fewer significant digits is a size or a count, not a smuggled result."""
+MOST_OPERANDS = 60
+_HALF = Decimal("0.5")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A way from constants to a printed number.
+
+    Attributes:
+        groups: constants that stand for the same value and change together.
+        how: `copy`, `sum`, `difference` or `join`.
+        power: power of ten between the constants and the number.
+        negative: the number has the other sign.
+    """
+
+    groups: tuple[tuple[Constant, ...], ...]
+    how: str
+    power: int = 0
+    negative: bool = False
+
+    def value(self, values: Sequence[Decimal]) -> Decimal:
+        """What the printed number is when the constants have these values."""
+        result = values[0]
+        if self.how == "sum":
+            result = CONTEXT.add(values[0], values[1])
+        elif self.how == "difference":
+            result = CONTEXT.subtract(values[0], values[1])
+        elif self.how == "product":
+            result = CONTEXT.multiply(values[0], values[1])
+        elif self.how == "join":
+            result = Decimal("".join(f"{value:f}" for value in values))
+        result = result.scaleb(self.power, CONTEXT)
+        return -result if self.negative else result
+
+
+def agrees(value: Decimal, number: Number) -> bool:
+    """Whether a value, shown to a printed number's last digit, is that number."""
+    return abs(CONTEXT.subtract(value, number.value)) <= _HALF.scaleb(number.place, CONTEXT)
+
+
+def find_copies(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]:
+    """The constants that are the printed number, up to sign, rounding and a power of ten."""
+    target = abs(number.value)
+    if not target:
+        return
+    same: dict[int, list[Constant]] = {}
+    for constant in constants:
+        if not constant.value or not tells(constant):
+            continue
+        power = target.adjusted() - constant.value.adjusted()
+        for step in (power, power + 1, power - 1):
+            if agrees(constant.value.scaleb(step, CONTEXT), _positive(number, target)):
+                same.setdefault(step, []).append(constant)
+                break
+    for power, group in sorted(same.items(), key=lambda one: abs(one[0])):
+        yield Origin((tuple(group),), "copy", power, number.value < 0)
+
+
+def find_sums(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]:
+    """Two constants whose sum or difference is the printed number."""
+    target = abs(number.value)
+    shown = _positive(number, target)
+    some = [one for one in constants if one.value and (one.place < 0 or one.digits >= 2)][:MOST_OPERANDS]
+    for at, first in enumerate(some):
+        for second in some[at + 1 :]:
+            if max(first.digits, second.digits) < FEWEST_DIGITS:
+                continue  # 1e-12 + 1e-14 is no split result
+            if agrees(CONTEXT.add(first.value, second.value), shown):
+                yield Origin(((first,), (second,)), "sum", 0, number.value < 0)
+            large, small = (first, second) if first.value > second.value else (second, first)
+            if agrees(CONTEXT.subtract(large.value, small.value), shown):
+                yield Origin(((large,), (small,)), "difference", 0, number.value < 0)
+
+
+def find_joins(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]:
+    """Neighbouring constants whose digits, one after the other, are the printed number's."""
+    wanted = "".join(map(str, abs(number.value).as_tuple().digits)).strip("0")
+    if len(wanted) < FEWEST_DIGITS + 1:
+        return
+    for at, first in enumerate(constants):
+        joined = ""
+        for count, one in enumerate(constants[at : at + 12], 1):
+            if one.cell != first.cell:
+                break
+            joined += "".join(map(str, one.value.as_tuple().digits))
+            if len(joined) > len(wanted) + 6:
+                break
+            if count > 1 and joined.strip("0") in (wanted, wanted[::-1]):
+                yield Origin(tuple((part,) for part in constants[at : at + count]), "join")
+
+
+def tells(constant: Constant) -> bool:
+    """Whether a constant has enough digits to be a result."""
+    return constant.digits >= (FEWEST_DIGITS if constant.place >= 0 else 2)
+
+
+def _positive(number: Number, target: Decimal) -> Number:
+    if number.value >= 0:
+        return number
+    return Number(number.text, number.source, number.start, number.end, abs(number.key), False, target, number.place)
