@@ -1,5 +1,6 @@
 """Cells that end otherwise: exits, crashes, limits, each as its own status and never as a failure."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -165,6 +166,17 @@ def test_processor_time_is_what_counts_first(open_session, limits):
     cell = session.run("import time; time.sleep(0.8); print('slept')")
     assert (cell.stdout, cell.status) == ("slept\n", CellStatus.OK)
     assert cell.cpu_s < 0.3 < cell.wall_s
+
+
+def test_many_sessions_on_few_processors_do_not_time_each_other_out(open_session, limits):
+    sessions = [open_session(limits=replace(limits, cell_s=0.4, wall_s=20)) for _ in range(6)]
+    code = "import time\nwhile time.process_time() - start < 0.2: pass\nprint('done')"
+    for session in sessions:
+        session.run("pass")
+    with ThreadPoolExecutor(len(sessions)) as pool:
+        run = "import time\nstart = time.process_time()\n" + code
+        cells = list(pool.map(lambda session: session.run(run), sessions))
+    assert [cell.stdout for cell in cells] == ["done\n"] * 6
 
 
 def test_limits_derive_from_the_processor_limit(limits):

@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scisolve_batch.executor.output import CUT_MARKER, Capture, find_cut
@@ -73,6 +73,7 @@ numbers = st.one_of(
 glue = st.sampled_from([" ", ", ", "\n", " rate is ", "\t", "] [", " -> ", "=", " m/s "])
 
 
+@settings(max_examples=60, deadline=None)
 @given(parts=st.lists(st.tuples(glue, numbers), min_size=1, max_size=12), limit=st.integers(1, 150))
 def test_no_number_is_ever_cut(parts, limit):
     text, spans = "", []

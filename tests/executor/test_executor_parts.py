@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scisolve_batch.executor import ExecutionLimits, landlock, linux, notes, seccomp, wire
@@ -26,6 +26,7 @@ json_values = st.recursive(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     messages=st.lists(
         st.dictionaries(st.text(min_size=1).filter(lambda k: k != "fds"), json_values), max_size=4

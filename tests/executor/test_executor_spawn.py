@@ -14,10 +14,13 @@ from scisolve_batch.executor.slots import Slots
 from scisolve_batch.executor.source import InterpreterSource
 from scisolve_batch.records import CellStatus, SessionState
 
+PRELOAD = ("numpy", "scipy", "matplotlib.pyplot")
+"""Less than the default: each interpreter of this file loads it anew."""
+
 
 @pytest.fixture(scope="module")
 def spawning():
-    with Template.start(TemplateOptions(method="spawn", cpu_slots=0)) as template:
+    with Template.start(TemplateOptions(method="spawn", cpu_slots=0, preload=PRELOAD)) as template:
         yield template
 
 
