@@ -262,7 +262,7 @@ class SuiteEntry(Entry):
     license: str = ""
     """Licence of the problems that name none."""
     limits: LimitsEntry = LimitsEntry()
-    """Limits of every problem that sets none of its own."""
+    """What each problem may use, unless it says otherwise itself."""
     problems: Annotated[list[Listed], Field(min_length=1)]
     """Problems: a path or glob of problem files relative to this file, or a problem itself."""
 
