@@ -331,6 +331,7 @@ _WANTED = {
 
 
 def _describe(kind: str, item: Any, text: str) -> str:
+    """A pydantic error in the file's words; a validator's `{text}` is what the file has there."""
     given = item["input"]
     if kind == "string_type" and isinstance(given, bool | int | float):
         return f'must be text; put it in quotes: "{text}"'
@@ -342,7 +343,7 @@ def _describe(kind: str, item: Any, text: str) -> str:
         known = re.findall(r"'([^']*)'", wanted)
         return f"`{given}` is not one of {', '.join(known)}{suggest(str(given), known)}"
     if kind == "value_error":
-        return str(item["ctx"]["error"])
+        return str(item["ctx"]["error"]).replace("{text}", text)
     return f"{item['msg'].replace('Input should', 'must')} (here `{given}`)"
 
 

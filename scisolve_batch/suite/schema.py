@@ -91,7 +91,7 @@ class ValueEntry(Entry):
         if isinstance(value, int | float) and not isinstance(value, bool):
             raise ValueError(
                 "a certified value is text, because a YAML number keeps only about 16 digits; "
-                f'put it in quotes: value: "{value}" (with every digit of the file)'
+                'put it in quotes: value: "{text}"'
             )
         return value
 
