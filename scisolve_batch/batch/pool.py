@@ -68,6 +68,7 @@ class Pool:
                 "source": source,
                 "settings": self.settings,
                 "open_model": self.open_model,
+                "parent": os.getpid(),
                 "others": [ours, *(member.pipe for member in self._members.values())],
             },
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scisolve_batch.batch.scheduler import Attempt
+from scisolve_batch.batch.worker import utc_now
 from scisolve_batch.errors import FATAL_MODEL_ERRORS
 from scisolve_batch.model.budget import Spend
 from scisolve_batch.model.prices import NANO
 from scisolve_batch.records import (
     JournalEvent,
+    JournalLine,
     Manifest,
     PlannedProblem,
     Settings,
@@ -53,6 +55,29 @@ def plan_rest(run: RunDir) -> list[Attempt]:
             continue
         rest.append(Attempt(*key, last_attempt.get(key, 0) + 1))
     return rest
+
+
+def settle_unsaid(run: RunDir) -> None:
+    """Journal the records that are on disk but not in the journal: somebody died in between."""
+    said = {
+        (line.problem_id, line.sample)
+        for line in run.journal()
+        if line.event is JournalEvent.SETTLED
+    }
+    left = {attempt.key for attempt in plan_rest(run)}
+    for planned, solution in run.solutions():
+        key = (planned.problem_id, planned.sample)
+        if solution is not None and key not in said | left:
+            run.log(
+                JournalLine(
+                    event=JournalEvent.SETTLED,
+                    at=utc_now(),
+                    problem_id=planned.problem_id,
+                    sample=planned.sample,
+                    attempt=solution.attempt,
+                    detail="its record was found on disk",
+                )
+            )
 
 
 def spent_so_far(run: RunDir) -> Spend:

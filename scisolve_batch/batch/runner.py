@@ -15,7 +15,7 @@ from scisolve_batch.batch.carrier import Carrier
 from scisolve_batch.batch.models import make_opener
 from scisolve_batch.batch.pool import Pool
 from scisolve_batch.batch.progress import Progress
-from scisolve_batch.batch.resume import differences, plan_rest, spent_so_far
+from scisolve_batch.batch.resume import differences, plan_rest, settle_unsaid, spent_so_far
 from scisolve_batch.batch.scheduler import Attempt, Scheduler
 from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import stop_signals
@@ -150,6 +150,7 @@ def resume_run(
         RunDir.reopen(path, before.model_copy(update=changed)) as run,
         TemplateKeeper(TemplateOptions(isolation=settings.isolation_mode)) as keeper,
     ):
+        settle_unsaid(run)
         return _work_through(
             run, plan_rest(run), settings=settings, keeper=keeper,
             progress=progress, open_model=open_model,

@@ -10,6 +10,7 @@ import faulthandler
 import hashlib
 import os
 import signal
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from scisolve_batch.agent import events
 from scisolve_batch.agent.loop import solve
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.errors import ModelError, ScisolveError, SessionError
+from scisolve_batch.executor import linux
 from scisolve_batch.executor.base import ExecutionLimits, Session, SessionSource, SessionSpec
 from scisolve_batch.model import split_model
 from scisolve_batch.model.base import Model
@@ -346,6 +348,7 @@ def work(
     settings: Settings,
     open_model: OpenModel,
     others: Sequence[Connection],
+    parent: int,
 ) -> None:
     """Body of a worker process: problems come in over the pipe until None does.
 
@@ -355,8 +358,9 @@ def work(
         settings: how problems are run.
         open_model: makes models.
         others: the parent's ends of all pipes; a forked process holds copies of them.
+        parent: the parent's process id; without it there is nobody to work for.
     """
-    _leave_the_terminal(others)
+    _leave_the_terminal(others, parent=parent)
 
     def say(message: Said) -> None:
         pipe.send(message)
@@ -406,7 +410,7 @@ def _narrate(say: Callable[[Said], None]) -> events.Observer:
     return observe
 
 
-def _leave_the_terminal(others: Sequence[Connection]) -> None:
+def _leave_the_terminal(others: Sequence[Connection], *, parent: int) -> None:
     """Ctrl-C is the parent's to hear; and end when the parent does."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -414,3 +418,8 @@ def _leave_the_terminal(others: Sequence[Connection]) -> None:
     for other in others:
         other.close()
     os.setpgid(0, 0)
+    if sys.platform == "linux":
+        # A worker that outlives the run could write into a folder that another run goes on with.
+        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
