@@ -121,7 +121,7 @@ class Process:
         """
         message = self._await(("ready", "refused"), seconds=READY_S)
         if message is None or message["op"] == "refused":
-            reason = "it did not answer" if message is None else str(message.get("reason"))
+            reason = self._why_silent() if message is None else str(message.get("reason"))
             raise SessionError(
                 f"a session could not start: {reason}. "
                 "Check the working folder, or try --isolation off to see whether a layer is at fault."
@@ -132,6 +132,12 @@ class Process:
             self._listen_to_guard(wait_s=1.0)
         self.pid = self.ctl.peer or self.local_pid
         self.pidfd = open_pidfd(self.pid)
+
+    def _why_silent(self) -> str:
+        if not self.wait_end(0.2):
+            return f"it did not answer within {READY_S:g} s"
+        code = self.end.code if self.end else None
+        return "it ended before it was ready" + ("" if code is None else f" (exit code {code})")
 
     def activate(self, undo: Undo, *, token: str, snapshot_mb: int) -> str | None:
         """Let the frozen copy take over; returns what became of the next undo point.

@@ -284,3 +284,17 @@ def test_an_ordinary_user_is_as_closed_in():
         assert int(bomb) < 24  # counted by the kernel, for this session alone
     else:
         assert status == "resource_limit"
+
+
+@linux_only
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_a_folder_that_a_session_may_not_write_is_named(template, source, tmp_path):
+    """In its user namespace even root writes only what belongs to its own number."""
+    needs(template, "user_namespace")
+    from scisolve_batch.executor import SessionSpec
+
+    work = tmp_path / "work"
+    work.mkdir(mode=0o755)
+    os.chown(work, 54321, 54321)
+    with pytest.raises(SessionError, match="a session could not start: .*not writable: .*work"):
+        source.open(SessionSpec(workdir=work, figures=tmp_path))
