@@ -296,5 +296,5 @@ def test_a_folder_that_a_session_may_not_write_is_named(template, source, tmp_pa
     work = tmp_path / "work"
     work.mkdir(mode=0o755)
     os.chown(work, 54321, 54321)
-    with pytest.raises(SessionError, match="a session could not start: .*not writable: .*work"):
+    with pytest.raises(SessionError, match=r"a session could not start: .*not writable: .*work"):
         source.open(SessionSpec(workdir=work, figures=tmp_path))
