@@ -25,6 +25,11 @@ from scisolve_batch.records import (
 TRAP_RTOL = Decimal("1e-6")
 """How close a wrong value is to a known wrong one to be called the same."""
 
+_NO_UNIT = frozenset(
+    {"", "1", "-", "n/a", "none", "null", "dimensionless", "unitless", "pure number"}
+)
+"""Ways of saying that a number has no unit; it is then taken to be in the unit asked for."""
+
 _SCALES = {"%": Decimal("0.01"), "percent": Decimal("0.01"), "ppm": Decimal("1e-6")}
 
 
@@ -89,7 +94,7 @@ def _grade_value(
 
 def _scale(reported: str | None, certified: str | None) -> Decimal | str:
     """Factor to the certified unit, or why there is none. No unit means the one asked for."""
-    if reported is None:
+    if reported is None or reported.strip().lower() in _NO_UNIT:
         return Decimal(1)
     if certified is None:  # a pure number: only words that scale it mean something
         return _SCALES.get(reported.strip().lower(), Decimal(1))

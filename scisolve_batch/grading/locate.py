@@ -62,7 +62,8 @@ def locate(
 
 def _key(name: str) -> str:
     """Names that differ in case, dashes or decoration are the same name, if that is unique."""
-    return re.sub(r"[\s\-_`$*{}\\]+", "", name).casefold()
+    bare = re.sub(r"\s*[(\[][^()\[\]]*[)\]]\s*$", "", name)  # a unit in brackets
+    return re.sub(r"[\s\-_`$*{}\\]+", "", bare).casefold()
 
 
 def _structured(names: list[str], values: Sequence[ReportedValue]) -> dict[str, Located]:
@@ -91,6 +92,8 @@ def _read(given: ReportedValue) -> Located:
         return Located(how="structured", text=given.value, note="not a number")
     value, digits, rest = number
     unit = given.unit.strip() if given.unit and given.unit.strip() else None
+    if re.search("[0-9]", rest) and read_unit(rest) is None:
+        return Located(how="structured", text=given.value, note=f"`{rest}` follows the number")
     if rest and unit is None:
         unit = rest
     elif rest and read_unit(rest) is None and rest != unit:

@@ -42,6 +42,9 @@ _NUMPY = re.compile(
 _LATEX = ((r"\,", " "), (r"\;", " "), (r"\ ", " "), ("{,}", ","), (r"\left", ""), (r"\right", ""))
 _WRAPPED = re.compile(r"\\(?:mathrm|text|mathbf|boxed|operatorname)\s*\{([^{}]*)\}")
 
+_LABEL = re.compile(r"^[^\W\d]\w{0,40}\s?[=≈:]\s?")
+_SPACED_DECIMALS = re.compile(r"[-+]?[0-9]+\.(?:[0-9]{3}\s)+[0-9]{1,3}(?:[eE][-+]?[0-9]+)?")
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -75,7 +78,12 @@ def read_number(text: str) -> tuple[Decimal, int, str] | None:
     """
     if len(text) > MAX_TEXT:
         return None
-    plain = tidy(text).strip().strip("$`*").strip().lstrip("≈~=").strip()
+    plain = tidy(text).strip().strip("$`*").strip()
+    plain = _LABEL.sub("", plain).lstrip("≈~=").strip()
+    if plain[:1] + plain[-1:] in ("()", "[]"):
+        plain = plain[1:-1].strip()
+    if _SPACED_DECIMALS.fullmatch(plain):
+        plain = re.sub(r"\s", "", plain)
     found = match_number(plain)
     if found is None:
         return None

@@ -57,6 +57,7 @@ def test_units_are_converted_or_refused():
     assert verdict(asked, "0.25", "m") == "correct"
     assert verdict(asked, "250", "mm") == "correct"
     assert verdict(asked, "25 cm") == "correct"
+    assert verdict(asked, "0.25", "dimensionless") == "correct"
     assert verdict(asked, "0.25", "mm") == "wrong"
     refused = graded(asked, "0.25", "kg")
     assert refused.verdict is ValueVerdict.UNREADABLE

@@ -41,6 +41,8 @@ def test_names_may_differ_in_case_and_decoration_when_that_is_unambiguous():
     assert found(["b_max"], B_Max="2") == {"b_max": ("structured", Decimal(2))}
     reported = [ReportedValue(name="`b-max`", value="2")]
     assert locate(problem("b_max"), answer=None, values=reported)["b_max"].value == 2
+    reported = [ReportedValue(name="b_max [m/s]", value="2")]
+    assert locate(problem("b_max"), answer=None, values=reported)["b_max"].value == 2
     assert found(["k", "K"], K="2") == {"K": ("structured", Decimal(2))}
 
 
@@ -102,6 +104,8 @@ def test_units_follow_numbers_in_values_and_in_prose():
     assert locate(problem("x"), answer=None, values=values)["x"].unit == "mm"
     assert locate(problem("x"), answer="x = 2.5 mm, then", values=[])["x"].unit == "mm"
     assert locate(problem("x"), answer="x = 2.5 and so on", values=[])["x"].unit is None
+    two = [ReportedValue(name="x", value="2.5 or 3.5")]
+    assert locate(problem("x"), answer=None, values=two)["x"].note == "`or 3.5` follows the number"
     odd = [ReportedValue(name="x", value="2.5 or so", unit="m")]
     assert locate(problem("x"), answer=None, values=odd)["x"].note == "`or so` follows the number"
 

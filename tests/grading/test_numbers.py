@@ -50,6 +50,12 @@ from scisolve_batch.grading.numbers import MAX_TEXT, find_numbers, read_number, 
         ("1.2345(67)", "1.2345", 5),
         ("1.5 ± 0.1", "1.5", 2),
         ("12{,}345", "12345", 5),
+        ("0.739 085 133 2", "0.7390851332", 10),
+        ("0.739\u202f085e-3", "0.739085e-3", 6),
+        ("x = 0.25", "0.25", 2),
+        ("b_1: 0.25", "0.25", 2),
+        ("(0.25)", "0.25", 2),
+        ("[0.25]", "0.25", 2),
     ],
 )
 def test_a_number_is_read_exactly_in_every_common_form(text, value, digits):
@@ -62,7 +68,7 @@ def test_a_number_is_read_exactly_in_every_common_form(text, value, digits):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "about", "nan", "inf", "-inf", "True", "None", "[1]", "17/70", "2^53", "2**53", "1.2.3",
+        "", "about", "nan", "inf", "-inf", "True", "None", "[1, 2]", "17/70", "2^53", "2**53", "1.2.3",
         "sqrt(2)", "1+2j", "3j", "1 + 2j", "2*3", "0,5", "1,23", "12,3456", "x", "0x1F", "e5", "--1",
         "pi", "3b2", "1e", "9" * (MAX_TEXT + 1), "1e99999999999999999999",
     ],
