@@ -24,7 +24,7 @@ COMMANDS = {
     "compare": "Compare two runs on the problems they share.",
     "recheck": "Judge recorded answers by today's rules.",
     "replay": "Run recorded cells again and compare their output.",
-    "suite": "Check, pin and list suites.",
+    "suite": "Check, pin, list, test and begin suites.",
 }
 EXIT_INTERRUPTED = 130
 

@@ -1,15 +1,24 @@
-"""`scisolve-batch suite`: check, pin and list suites."""
+"""`scisolve-batch suite`: check, pin, list, test and begin suites."""
 
 from __future__ import annotations
 
+import json
+import textwrap
+from pathlib import Path
+from typing import get_args
+
 import click
 
-from scisolve_batch.suite import load_suite, write_lock
+from scisolve_batch.audit import audit_suite
+from scisolve_batch.errors import UsageError
+from scisolve_batch.records import Problem
+from scisolve_batch.suite import bundled_names, json_schema, load_suite, select, write_lock
+from scisolve_batch.suite.schema import SchemaKind
 
 
-@click.group("suite", short_help="Check, pin and list suites.")
+@click.group("suite", short_help="Check, pin, list, test and begin suites.")
 def command() -> None:
-    """Check, pin and list suites."""
+    """Check, pin, list, test and begin suites. SUITE is a file or the name of a bundled suite."""
 
 
 @command.command("check")
@@ -33,9 +42,144 @@ def lock(suite: str) -> None:
 
 
 @command.command("list")
-@click.argument("suite")
-def list_problems(suite: str) -> None:
-    """List the problems of SUITE."""
+@click.argument("suite", required=False)
+def list_problems(suite: str | None) -> None:
+    """List the problems of SUITE, or without one the bundled suites."""
+    if suite is None:
+        for name in bundled_names():
+            ref = load_suite(name, unpinned=True).ref
+            click.echo(f"{name:<12} {ref.title}")
+        return
     for problem in load_suite(suite, unpinned=True).problems:
         level = problem.difficulty if problem.difficulty is not None else "-"
-        click.echo(f"{problem.id:<40} {problem.domain:<20} {level}  {problem.title}")
+        marks = ("s" if problem.solution else "-") + ("n" if problem.naive else "-")
+        click.echo(f"{problem.id:<44} {problem.domain:<20} {level}  {marks}  {problem.title}")
+
+
+@command.command("show")
+@click.argument("suite")
+@click.argument("problem")
+def show(suite: str, problem: str) -> None:
+    """Show PROBLEM of SUITE: statement, certified values, traps, source."""
+    (found,) = select(load_suite(suite, unpinned=True), ids=[problem]).problems[:1]
+    click.echo(f"{found.id}  ({found.domain}, difficulty {found.difficulty})\n")
+    click.echo(textwrap.fill(found.statement, 90) + "\n")
+    for value in found.values:
+        unit = f" {value.unit}" if value.unit else ""
+        click.echo(
+            f"  {value.name} = {value.value}{unit}   ({_tolerance_words(found, value.name)})"
+        )
+    for title, words in (
+        ("traps", found.traps),
+        ("verified by", found.verified_by),
+        ("source", (found.source,)),
+        ("digest", (found.digest,)),
+    ):
+        for word in words:
+            if word:
+                click.echo(f"{title}: {word}")
+
+
+def _tolerance_words(problem: Problem, name: str) -> str:
+    value = next(item for item in problem.values if item.name == name)
+    if value.exact:
+        return "exactly"
+    parts = [
+        f"{kind} {getattr(value, kind):g}" for kind in ("rtol", "atol") if getattr(value, kind)
+    ]
+    return ", ".join(parts)
+
+
+@command.command("schema")
+@click.option(
+    "--kind", type=click.Choice(get_args(SchemaKind)), default="suite", help="Which file it is for."
+)
+def schema(kind: SchemaKind) -> None:
+    """Print the JSON Schema of suite files, for editors."""
+    click.echo(json.dumps(json_schema(kind), indent=2))
+
+
+@command.command("selftest")
+@click.argument("suite")
+@click.option("--run/--no-run", default=True, help="Also run the scripted solutions, twice.")
+@click.pass_context
+def selftest(ctx: click.Context, /, *, suite: str, run: bool) -> None:
+    """Look for faults in the content of SUITE.
+
+    Certified values and tolerances, answers in statements, duplicates, data, licences; and the
+    scripted solutions are run twice with different seeds: they must be finished, grounded,
+    verified and correct. Exits 1 when a serious fault is found.
+    """
+    loaded = load_suite(suite)
+    if run:
+        from scisolve_batch.cli.script_runner import script_runner  # noqa: PLC0415
+
+        with script_runner() as run_script:
+            findings = audit_suite(loaded, run=run_script)
+    else:
+        findings = audit_suite(loaded)
+    for finding in findings:
+        mark = "!" if finding.serious else " "
+        click.echo(f"{mark} {finding.problem_id}: {finding.what}")
+    serious = sum(finding.serious for finding in findings)
+    ungold = sum(problem.solution is None for problem in loaded.problems)
+    click.echo(
+        f"{loaded.ref.id}: {len(loaded.problems)} problems, {serious} faults, "
+        f"{len(findings) - serious} remarks, {ungold} without a scripted solution"
+    )
+    ctx.exit(1 if serious else 0)
+
+
+_NEW_PROBLEM = """\
+id: {id}
+domain: other
+difficulty: 1
+statement: >-
+  State the problem so that there is one right answer. Report it (name `x`) to 8 significant
+  digits.
+values:
+  - name: x
+    value: "1.4142135623730950488"
+    report_digits: 8
+source: where problem and value come from
+verified_by:
+  - one computation of the value
+  - another, independent one
+solution: {id}.solution.yaml
+"""
+
+_NEW_SOLUTION = """\
+- run_python: |
+    x = np.sqrt(2.0)
+    print("x =", x)
+- run_python: |
+    print("x squared =", x**2)
+- finish_solution:
+    answer: "x = 1.4142136"
+    verification:
+      kind: invariant
+      description: "the square of the result"
+      evidence_cell: 2
+    values:
+      - {name: x, value: "1.4142136"}
+"""
+
+
+@command.command("new")
+@click.argument("problem_id", metavar="ID")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path(), help="Where.")
+def new(*, problem_id: str, folder: Path) -> None:
+    """Begin a problem: a file ID.yaml and a scripted solution beside it, both working."""
+    files = {
+        folder / f"{problem_id}.yaml": _NEW_PROBLEM.replace("{id}", problem_id),
+        folder / f"{problem_id}.solution.yaml": _NEW_SOLUTION,
+    }
+    for path in files:
+        if path.exists():
+            raise UsageError(f"{path} exists already; choose another id")
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder")
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+        click.echo(f"wrote {path}")
+    click.echo(f"name it in a suite file under problems: - {problem_id}.yaml")
