@@ -682,6 +682,10 @@ class JournalLine(Record):
     """Number of the worker."""
     detail: str = ""
     """Why, in words."""
+    digest: str | None = None
+    """SHA-256 over the problem's files when it was settled, or of the manifest at a start."""
+    chain: str | None = None
+    """SHA-256 over the line before's `chain` and this line: no line can be changed unnoticed."""
 
 
 class RunningProblem(Record):

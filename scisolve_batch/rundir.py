@@ -7,6 +7,7 @@ line is ignored. Each problem's folder has one writer. It does not decide what i
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -174,6 +175,15 @@ class ProblemDir:
         data["cells"] = [_cell_meta(cell) for cell in solution.cells]
         write_whole(self.path / SOLUTION, encode_json(data, indent=1) + b"\n", durable=True)
 
+    def digest(self) -> str:
+        """SHA-256 over the names and bytes of all evidence; the working folder is not evidence."""
+        found = hashlib.sha256()
+        for path in sorted(self.path.rglob("*")):
+            name = path.relative_to(self.path)
+            if path.is_file() and name.parts[0] != "work":
+                found.update(f"{name.as_posix()} {_sha256(path.read_bytes())}\n".encode())
+        return found.hexdigest()
+
     # -- reading --
 
     def read_solution(self) -> Solution | None:
@@ -214,6 +224,7 @@ class RunDir:
     path: Path
     manifest: Manifest
     _lock: IO[bytes] | None = None
+    _chain: str = ""
 
     @classmethod
     def create(cls, path: Path, manifest: Manifest) -> Self:
@@ -287,14 +298,25 @@ class RunDir:
                 f"{self.path}: another process is working on this run; wait for it to end"
             ) from None
         self._lock = lock
+        data = (self.path / JOURNAL).read_bytes()
+        if data and not data.endswith(b"\n"):
+            lock.write(b"\n")  # a torn line must not swallow the next one
+            lock.flush()
+        self._chain = next((line.chain or "" for line in reversed(self.journal())), "")
 
     def problem(self, problem_id: str, sample: int = 1) -> ProblemDir:
         """The folder of one sample of one problem."""
         return ProblemDir(self.path / "problems" / folder_name(problem_id, sample))
 
     def log(self, line: JournalLine) -> None:
-        """Add a line to the journal, durably."""
+        """Add a line to the journal, durably, chained to the one before."""
+        line = line.model_copy(update={"chain": link(self._chain, line)})
         _append(self.path / JOURNAL, line.model_dump(mode="json"), durable=True)
+        self._chain = line.chain or ""
+
+    def manifest_digest(self) -> str:
+        """SHA-256 of the manifest's file."""
+        return _sha256((self.path / MANIFEST).read_bytes())
 
     def journal(self) -> list[JournalLine]:
         """Every line of the journal."""
@@ -343,6 +365,17 @@ class RunDir:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def link(chain: str, line: JournalLine) -> str:
+    """The chain's next link: SHA-256 over the last one and a line's content."""
+    content = line.model_dump(mode="json", exclude={"chain"})
+    data = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    return _sha256(chain.encode() + data)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _first(error: ValidationError) -> str:

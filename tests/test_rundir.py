@@ -112,7 +112,8 @@ def test_a_torn_last_line_of_the_journal_is_ignored(tmp_path):
         run.log(line)
         with (run.path / "journal.jsonl").open("ab") as file:
             file.write(b'{"event": "settled", "at"')
-        assert run.journal() == [line]
+        (found,) = run.journal()
+        assert found.model_copy(update={"chain": None}) == line
 
 
 def test_two_processes_cannot_write_one_run(tmp_path):

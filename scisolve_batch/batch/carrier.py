@@ -98,7 +98,11 @@ class Carrier:
             ScisolveError: workers die before they can work.
             RunDirError: the run directory cannot be written any more.
         """
-        self.log(JournalEvent.STARTED, detail=f"pid {os.getpid()}")
+        self.log(
+            JournalEvent.STARTED,
+            detail=f"pid {os.getpid()}",
+            digest=self.run.manifest_digest(),
+        )
         self.perform(self.scheduler.start())
         while not self.scheduler.done:
             for worker, message in self.pool.listen(self.patience()):
@@ -205,7 +209,7 @@ class Carrier:
 
     def settle(self, result: Settled, *, worker: int | None) -> None:
         """A record is on disk: say so, in the journal first."""
-        self.log(JournalEvent.SETTLED, result.attempt, worker=worker)
+        self.log(JournalEvent.SETTLED, result.attempt, worker=worker, digest=result.digest)
         self.display.settled(result)
         if result.failure and result.failure.kind in FATAL_MODEL_ERRORS and self.fatal is None:
             self.fatal = result.failure.message
@@ -290,7 +294,7 @@ class Carrier:
         if loss.retry:
             self.log(JournalEvent.LOST, attempt, detail=str(loss.loss))
         else:
-            self.settle(settled(attempt, solution), worker=None)
+            self.settle(settled(attempt, solution, folder), worker=None)
 
     def explain(self, loss: RecordLoss) -> tuple[StopReason, Failure]:
         """Stop reason and failure of a lost attempt."""
@@ -312,6 +316,7 @@ class Carrier:
         *,
         worker: int | None = None,
         detail: str = "",
+        digest: str | None = None,
     ) -> None:
         """Add a line to the journal."""
         self.run.log(
@@ -323,6 +328,7 @@ class Carrier:
                 attempt=attempt.attempt if attempt else None,
                 worker=worker,
                 detail=detail,
+                digest=digest,
             )
         )
 

@@ -76,6 +76,7 @@ def settle_unsaid(run: RunDir) -> None:
                     sample=planned.sample,
                     attempt=solution.attempt,
                     detail="its record was found on disk",
+                    digest=run.problem(*key).digest(),
                 )
             )
 

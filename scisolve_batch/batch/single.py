@@ -68,13 +68,22 @@ def solve_one(
         )
         attempt = Attempt(problem.id)
 
-        def line(event: JournalEvent) -> JournalLine:
+        def line(event: JournalEvent, digest: str | None = None) -> JournalLine:
             return JournalLine(
-                event=event, at=utc_now(), problem_id=problem.id, sample=1, attempt=1
+                event=event,
+                at=utc_now(),
+                problem_id=problem.id,
+                sample=1,
+                attempt=1,
+                digest=digest,
             )
 
         with RunDir.create(out, manifest) as run, template.connect() as source:
             folder = run.problem(problem.id)
+            started = JournalLine(
+                event=JournalEvent.STARTED, at=utc_now(), digest=run.manifest_digest()
+            )
+            run.log(started)
             run.log(line(JournalEvent.DISPATCHED))
             try:
                 solution = run_problem(
@@ -100,7 +109,7 @@ def solve_one(
                         failure=failure,
                     )
                 )
-                run.log(line(JournalEvent.SETTLED))
+                run.log(line(JournalEvent.SETTLED, folder.digest()))
                 raise
-            run.log(line(JournalEvent.SETTLED))
+            run.log(line(JournalEvent.SETTLED, folder.digest()))
             return solution

@@ -124,13 +124,14 @@ class Settled:
     ungrounded: tuple[str, ...]
     usage: Usage
     duration_s: float
+    digest: str
 
 
 Said = Ready | Doing | Replied | Throttled | Settled
 
 
-def settled(attempt: Attempt, solution: Solution) -> Settled:
-    """What the parent needs to know about a record."""
+def settled(attempt: Attempt, solution: Solution, folder: ProblemDir) -> Settled:
+    """What the parent needs to know about a record that is on disk."""
     return Settled(
         attempt=attempt,
         stop_reason=solution.stop_reason,
@@ -141,6 +142,7 @@ def settled(attempt: Attempt, solution: Solution) -> Settled:
         ungrounded=solution.ungrounded,
         usage=solution.usage,
         duration_s=solution.duration_s,
+        digest=folder.digest(),
     )
 
 
@@ -378,7 +380,7 @@ def work(
                     observe=_narrate(say),
                     on_throttle=lambda error: say(Throttled(error.kind, error.retry_after_s)),
                 )
-            say(settled(job.attempt, solution))
+            say(settled(job.attempt, solution, ProblemDir(job.folder)))
 
 
 @contextmanager

@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Compare two runs on the problems they share.",
     "recheck": "Judge recorded answers by today's rules.",
     "replay": "Run recorded cells again and compare their output.",
+    "verify": "Check that a run directory is as it was written.",
     "suite": "Check, pin, list, test and begin suites.",
 }
 EXIT_INTERRUPTED = 130

@@ -22,4 +22,4 @@ def command(*, run: Path, out: Path | None, as_json: bool) -> None:
     target = out or Path("reports") / run.resolve().name
     build_report(run, target)
     click.echo(summary.model_dump_json(indent=1) if as_json else render_summary(summary))
-    click.echo(f"report: {target}", err=True)
+    click.echo(f"report: {target}/report.html", err=True)

@@ -174,7 +174,7 @@ def finish(
             file.write(github_summary(summary))
     if report_dir is not None:
         build_report(outcome.path, report_dir)
-        click.echo(f"report: {report_dir}", err=True)
+        click.echo(f"report: {report_dir}/report.html", err=True)
     click.echo(f"run: {outcome.path}", err=True)
     if outcome.unfinished:
         if outcome.fatal is not None:

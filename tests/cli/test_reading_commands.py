@@ -100,3 +100,12 @@ def test_status_of_a_finished_run_is_complete(read):
     assert code == 0 and "complete, 3 of 3 settled" in out
     code, out, _ = read("status", "r", "--json")
     assert code == 0 and json.loads(out)["settled"] == 3
+
+
+def test_verify_finds_a_changed_byte(read, tmp_path):
+    code, out, _ = read("verify", "r")
+    assert code == 0 and "as it was written; 3 settled" in out
+    path = tmp_path / "r/problems/good/cells/01.out"
+    path.write_text(path.read_text().replace("1.41", "1.42"))
+    code, out, _ = read("verify", "r")
+    assert code == 1 and "! good: its files are not what was settled" in out
