@@ -15,6 +15,7 @@ import click
 from scisolve_batch.batch.progress import open_progress
 from scisolve_batch.batch.runner import RunOutcome, resume_run, run_suite
 from scisolve_batch.cli import EXIT_INTERRUPTED
+from scisolve_batch.cli.dry_run import describe_plan
 from scisolve_batch.cli.options import SELECTION, selection_options, settings_options
 from scisolve_batch.cli.preflight import prepare
 from scisolve_batch.errors import UsageError
@@ -70,6 +71,15 @@ from scisolve_batch.suite import bundled_names, load_suite, select
     help="Exit 1 only for these.  [default: unfinished and ungrounded]",
 )
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be run, and what it costs.")
+@click.option(
+    "--from",
+    "recorded",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="With --dry-run: expect what problems took in this run.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_context
@@ -87,6 +97,8 @@ def command(
     fail_under: float | None,
     fail_on: tuple[str, ...],
     junit: Path | None,
+    dry_run: bool,
+    recorded: tuple[Path, ...],
     as_json: bool,
     quiet: bool,
     **flags: Any,
@@ -116,6 +128,9 @@ def command(
         loaded = load_suite(suite, unpinned=unpinned)
         settings = merge_settings(flags, environ=os.environ, limits=loaded.limits)
         chosen = select(loaded, **selection, seed=settings.seed)
+        if dry_run:
+            describe_plan(chosen.problems, settings=settings, recorded=recorded)
+            return
         prepare(settings)
         out = out or new_run_path(Path("runs"), chosen.ref.id)
         if (out / MANIFEST).exists():

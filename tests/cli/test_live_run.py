@@ -40,6 +40,11 @@ def test_a_service_with_faults_is_asked_again_and_the_run_is_whole_priced_and_re
     assert one["usage"]["output_tokens"] == 600
     assert one["turns"][0]["request_id"].startswith("req_")
 
+    planned = command("run", suite, "--model", MODEL, "--dry-run", "--from", "r", "--samples", "10")
+    assert planned.returncode == 0, planned.stderr
+    assert "expected tokens: 216,000 (95 % between 216,000 and 216,000)" in planned.stdout
+    assert "expected cost: 0.04 USD" in planned.stdout  # 60 problems of 0.0006 USD
+
     played = command("run", suite, "--model", "replay:tapes", "-j", "2", "--out", "again")
     assert played.returncode == 0, played.stdout + played.stderr
     again = records(tmp_path / "again")

@@ -245,3 +245,13 @@ def test_a_wrong_call_gets_one_message_exit_code_2_and_writes_nothing(
     assert message in err
     assert "Traceback" not in err and not out
     assert not list(tmp_path.iterdir())
+
+
+def test_a_dry_run_says_what_would_happen_and_writes_nothing(call_here, tmp_path):
+    code, out, _ = call_here("run", "smoke", "--dry-run", "--samples", "2", "-j", "4")
+    assert code == 0
+    assert "15 problems, 2 samples each: 30 in all, by scripted on 4 workers" in out
+    assert "nothing is spent" in out and "told apart" in out
+    code, out, _ = call_here("run", "smoke", "--dry-run", "--model", "claude-haiku-5-5")
+    assert code == 0 and "expected cost: unknown; --from RUN" in out
+    assert not list(tmp_path.iterdir())
