@@ -85,7 +85,9 @@ def _pieces(code: str) -> Iterator[tuple[int, int, bool]]:
     pieces = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
-            quoted = token.type == tokenize.STRING or tokenize.tok_name[token.type].startswith("FSTRING")
+            quoted = token.type == tokenize.STRING or tokenize.tok_name[token.type].startswith(
+                "FSTRING"
+            )
             if quoted or token.type == tokenize.NUMBER:
                 (row, column), (last, stop) = token.start, token.end
                 pieces.append((starts[row - 1] + column, starts[last - 1] + stop, quoted))

@@ -47,7 +47,9 @@ def doubt_names(page: Page, pool: Pool, *, strict: bool) -> None:
                 judged.fail(reason, number)
                 continue
         own = pool.names.label(judged.chosen.number) if judged.chosen else None
-        printed = f"it is printed under `{own.text}`" if own else "nothing of that name was printed so"
+        printed = (
+            f"it is printed under `{own.text}`" if own else "nothing of that name was printed so"
+        )
         note = f"name: {printed}, while `{label.text}` is {number.text}"
         if strict:
             judged.fail("name", number)
@@ -59,7 +61,11 @@ def _is_quote(judged: Judged, page: Page, at: int) -> bool:
     item = judged.item
     if judged.verdict not in (Verdict.GROUNDED, Verdict.STRUCTURAL):
         return False
-    if item.kind is Kind.NAME or item.error or item.why in ("reference", "place", "marker", "level"):
+    if (
+        item.kind is Kind.NAME
+        or item.error
+        or item.why in ("reference", "place", "marker", "level")
+    ):
         return False
     text = page.reading.text.clean
     if at and _PLUS_MINUS.fullmatch(text, page.judged[at - 1].item.end, item.start):
@@ -121,7 +127,11 @@ def doubt_coincidences(page: Page, pool: Pool) -> None:
 def explain_derived(page: Page, pool: Pool) -> None:
     """Name the pair of printed numbers in the same sentence that an unprinted result follows from."""
     for judged in page.judged:
-        if judged.verdict is not Verdict.UNGROUNDED or judged.reason != "absent" or judged.item.exact:
+        if (
+            judged.verdict is not Verdict.UNGROUNDED
+            or judged.reason != "absent"
+            or judged.item.exact
+        ):
             continue
         operands = _operands(judged, page)
         found = next(_derivations(judged.item, operands), None)
@@ -151,7 +161,9 @@ def _derivations(item: Item, operands: Sequence[Number]) -> Iterator[str]:
                         yield shown
 
 
-def _results(first: Number, second: Number, x: Decimal, y: Decimal) -> Iterator[tuple[str, Decimal]]:
+def _results(
+    first: Number, second: Number, x: Decimal, y: Decimal
+) -> Iterator[tuple[str, Decimal]]:
     a, b = first.text, second.text
     yield f"{a} - {b}", CONTEXT.subtract(x, y)
     yield f"{a} + {b}", CONTEXT.add(x, y)

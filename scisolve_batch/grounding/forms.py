@@ -11,15 +11,15 @@ _UP = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LETTER = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u03bf\u03c1-\u03ff\u0400-\u04ff"
 _SEP = r"[.,'_\u2009]"
 _POW = (
-    rf"(?:\^|\*\*)\s?[{{(]?\s?[+]?(?P<p>[-–]?\d{{1,12}})\s?[)}}]?(?!\.?\d)|(?P<s>[⁺⁻]?[{_UP}]{{1,12}})"
+    rf"(?:\^|\*\*)\s?(?:[{{(]\s?\+?(?P<p>[-–]?\d{{1,12}})\s?[)}}]|\+?(?P<b>[-–]?\d{{1,12}})(?!\.?\d))"
+    rf"|(?P<s>[⁺⁻]?[{_UP}]{{1,12}})"
 )
 _TIMES_TEN = rf"\s?[×x*·]\s?10\s?(?:{_POW}|(?P<m>[-–]\d{{1,3}})(?![.\d\w]))"
 
 ATOM = re.compile(
     rf"(?P<link>\b(?i:https?://|www\.|doi:\s?|arxiv:\s?)[^\s<>)\]]+|\b10\.\d{{4,5}}/[^\s<>)\]]+)"
     rf"|(?P<word>[{_LETTER}_][{_LETTER}_\d{_UP}₀-₉]*)"
-    rf"|(?P<scale>[)\]]\s?[×x*·]\s?10\s?(?:(?:\^|\*\*)\s?[{{(]?\s?[+]?(?P<p>[-–]?\d{{1,12}})\s?[)}}]?"
-    rf"|(?P<s>[⁺⁻]?[{_UP}]{{1,12}})|(?P<m>[-–]\d{{1,3}})(?![.\d\w])))"
+    rf"|(?P<scale>[)\]]{_TIMES_TEN})"
     rf"|(?P<power>[)\]}}|]\s?(?:\^|\*\*)\s?[{{(]?[-–+]?\d{{1,2}}(?:/\d{{1,2}})?[)}}]?(?!\.?\d)"
     rf"|[)\]}}|][⁺⁻]?[{_UP}₀-₉]{{1,6}})"
     rf"|(?P<run>\.?\d+(?:{_SEP}\d+)*)"
@@ -38,14 +38,18 @@ _SOFTWARE = (
 )
 VERSION_NAME = re.compile(
     rf"(?:{_SOFTWARE})(?:\s(?:version|ver\.?|release|v\.?))?[\s.\-]?v?\d{{1,3}}(?:\.\d{{1,3}}){{0,3}}"
-    r"(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?![\w.]*\d)",
+    r"(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?!\w|\.\d)",
     re.IGNORECASE,
 )
-NAME_TAIL = re.compile(r"(?<=\d)(?:[-/]\d{1,4}(?!\.?\d))+|(?:(?<=[A-Z])|(?<=\b\w)|(?<=\b\w\w)|(?<=\b\w\w\w))-\d{1,4}(?![.\d%])(?!\s?(?:%|percent))")
+NAME_TAIL = re.compile(
+    r"(?<=\d)(?:[-/]\d{1,4}(?!\.?\d))+|(?:(?<=[A-Z])|(?<=\b\w)|(?<=\b\w\w)|(?<=\b\w\w\w))-\d{1,4}(?![.\d%])(?!\s?(?:%|percent))"
+)
 ATTACHED = re.compile(
     rf"(?:_?\{{[\w ,+\-–=]*\}}|_\w+)?(?:(?:\^|\*\*)\s?[{{(]?[-–+]?\d{{1,3}}(?:/\d{{1,2}})?[)}}]?(?!\.?\d)"
     rf"|[⁺⁻]?[{_UP}]{{1,6}}|[₀-₉]{{1,6}})?"
 )
+PLAIN_WORDS = frozenset(["by", "to", "of", "is", "at", "in", "or", "and", "vs", "the", "for", "than", "on", "as", "up", "be", "das", "der", "und"])
+"""Short words that a hyphen does not make a name of, as in `10-by-20`."""
 NEXT_WORD = re.compile(r"(?:\s?-\s?|\s+|\s?,\s)?([A-Za-z]+)\b")
 
 # -- runs of digits that are no numbers -----------------------------------------------------
@@ -53,7 +57,7 @@ _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 NOT_NUMBERS = (
     (
         re.compile(
-            r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:?\d{2}(?::?\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d.]*\d)"
+            r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:?\d{2}(?::?\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?!\.?\d)"
             r"|\d{4}-\d{2}(?![\d.-])(?<=-0[1-9]|-1[0-2])(?<=\b[12][09]\d{2}-\d\d)"
             r"|(?:19|20)\d{2}/\d{1,2}/\d{1,2}(?!\d)|\d{1,2}/\d{1,2}/(?:19|20)\d{2}(?!\d)"
             r"|(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:(?:19|20)\d{2}|\d{2}(?=\s|$))(?!\d)"
@@ -63,8 +67,17 @@ NOT_NUMBERS = (
         "date",
     ),
     (re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?![\d:])"), "time"),
-    (re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d(?![\d:.]|\s?(?:ratio|odds))(?:\s?(?:am|pm|UTC|Z)\b)?"), "time"),
-    (re.compile(r"\d{1,4}(?:\.\d{1,4}){2,4}(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?![\d,]*[.,]?\d)"), "version"),
+    (re.compile(r"(?:0?\d|1[0-2]):[0-5]\d\s?(?:a\.?m|p\.?m)\b", re.IGNORECASE), "time"),
+    (
+        re.compile(
+            r"(?:[01]\d|2[0-3]):[0-5]\d(?![\d:.]|\s?(?:ratio|odds))(?:\s?(?:am|pm|UTC|Z)\b)?"
+        ),
+        "time",
+    ),
+    (
+        re.compile(r"\d{1,4}(?:\.\d{1,4}){2,4}(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?![.,]?\d)"),
+        "version",
+    ),
     (re.compile(r"\d+(?:st|nd|rd|th|er|ère|ème|e)\b(?!-)", re.IGNORECASE), "ordinal"),
     (re.compile(r"\d+(?:\.\d+)?th\b|\d+(?:st|nd|rd|th)\b", re.IGNORECASE), "ordinal"),
     (re.compile(r"[1-9]-?[Dd]\b"), "name"),
@@ -79,11 +92,25 @@ MIXED_UP = re.compile(r"\d[\d.,]*[OoОоIlЗ|]+[\d.,]*\d[\w.,]*(?<!\.)")
 SIGN = re.compile(
     r"(?P<free>(?<=[=<>≈~(|:&])\s{1,2})?(?P<sign>[-+–])(?:\s?[$€£¥]\s?|(?<=\s.)\s|(?<=[=<>≈~(|:&]\s.)\s)?$"
 )
+BEFORE_SIGNED = frozenset("-+–$€£¥ \n")
 SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?P<decimals>[.,]\d+)?(?![\d]|[.,]\d| \d)")
 ERROR = re.compile(r"\((\d{1,6})\)")
 EXPONENT = re.compile(
-    rf"\.?[eE](?P<e>[-+–]?\d{{1,12}})(?![\w]|\.\d)|\.?[dD](?P<d>[-+–]\d{{1,12}})(?![\w])|{_TIMES_TEN}"
+    rf"\.?[eE](?P<e>[-+–]?\d{{1,12}})(?![\d_]|\.\d)(?=[{_LETTER}]{{0,8}}(?!\d))|\.?[dD](?P<d>[-+–]\d{{1,12}})(?![\w])|{_TIMES_TEN}"
 )
+MONTH_DATE = re.compile(
+    rf"{_MONTH}\s(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s)?(?:19|20)\d{{2}}(?!\.?\d)|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
+)
+STANDARD = re.compile(
+    r"(?:IEEE|ISO|RFC|DIN|ANSI|NIST|CODATA|WGS|PEP|ASTM|IEC|EN|JIS|IAU|AMS|MSC|PMC|PMID|ISBN|ISSN|DOI)"
+    r"(?:[\s:/-]{0,2}[\dXx][\d./-]*\d|\s?\d)(?![.\d])"
+)
+YEAR = re.compile(r"(?:18|19|20)\d{2}")
+CITED_BEFORE = re.compile(
+    r"\bet\s+al\.?,?\s?[(\[]?$|\b[A-Z]\w+\s(?:and|&)\s[A-Z]\w+,?\s?[(\[]?$|[(\[;][^()\[\]\d]{0,60}[A-Z]\w+\.?,\s$"
+)
+CITED_AFTER = re.compile(r"[a-z]?\s?[)\];,]|[a-z]?\.\s|$")
 ELLIPSIS = re.compile(r"…|\.{3,}")
 PERCENT = re.compile(
     r"\s?\)?\s?(?:(?P<percent>%|per\s?cent\b|percent\b|pct\b|prozent\b|pour\s?cent\b|percentage\s+points?\b|pp\b)"
@@ -114,7 +141,9 @@ PLURAL_BEFORE = re.compile(r"(?:s|indices|vertices)\s?[(\[]?$")
 # -- places ---------------------------------------------------------------------------------
 SHORT_REFERENCE = re.compile(r"\d{1,6}|\d{1,2}(?:\.\d{1,2}){1,3}")
 LIST_MARKER = re.compile(r"\d{1,3}[.)](?=\s+\S)")
-CONNECTED = re.compile(r"[\s%]*(?:,|;|–|-|/|±|\+/-|\+-|&|to|and|or|through|und|bis|et|à|±)?\s*(?:and|or)?\s*\(?")
+CONNECTED = re.compile(
+    r"[\s%]*(?:,|;|–|-|/|±|\+/-|\+-|&|to|and|or|through|und|bis|et|à|±)?\s*(?:and|or)?\s*\(?"
+)
 COMMAND_ARGUMENT = re.compile(
     r"\\(?:eq|auto|page|c)?(?:ref|cite[pt]?|label|binom|vspace|hspace|begin|end|footnote(?:mark)?)"
     r"(?:\{[^{}\n]{0,80}\})+"
@@ -143,7 +172,14 @@ def has_digit(text: str, start: int, end: int) -> bool:
     return any(unicodedata.category(char) in ("Nd", "Nl", "No") for char in part)
 
 
-def may_carry_sign(text: str, place: int, sign: str) -> bool:
+def written_power(found: re.Match[str]) -> str:
+    """The exponent that one of the forms of a power has, in ASCII."""
+    groups = found.groupdict()
+    written = next((groups[name] for name in "epbmd" if groups.get(name)), None)
+    return from_superscripts(groups["s"]) if written is None else written.replace("–", "-")
+
+
+def may_carry_sign(text: str, place: int) -> bool:
     """Whether a sign that touches a number may be its own: not after a word, digit or bracket."""
     before = text[place - 1 : place]
     if not before:
@@ -154,6 +190,12 @@ def may_carry_sign(text: str, place: int, sign: str) -> bool:
         outer = text[place - 2]
         return not (outer.isalnum() and text[place - 1] == "$")
     return True
+
+
+def is_cited(text: str, start: int, end: int) -> bool:
+    """Whether a year stands in a citation."""
+    before = text[max(0, start - 80) : start]
+    return bool(CITED_BEFORE.search(before) and CITED_AFTER.match(text, end))
 
 
 def in_brackets(text: str, start: int, end: int) -> bool:

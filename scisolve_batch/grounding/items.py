@@ -5,7 +5,7 @@ Every digit of a text belongs to exactly one item.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from enum import StrEnum
 
@@ -49,7 +49,7 @@ class Option:
     printed: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Item:
     """A number of a text, or something with digits that is none. Places are in the clean text."""
 
@@ -102,12 +102,8 @@ class Item:
             and 0 <= self.value <= LARGEST_STRUCTURAL
         )
 
-    def scaled(self, power: int, end: int | None = None) -> Item:
-        """The same number times a power of ten."""
-        return replace(
-            self,
-            value=self.value.scaleb(power, CONTEXT),
-            place=self.place + power,
-            integer=False,
-            end=self.end if end is None else end,
-        )
+    def scale(self, power: int) -> None:
+        """Multiply by a power of ten."""
+        self.value = self.value.scaleb(power, CONTEXT)
+        self.place += power
+        self.integer = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
@@ -24,6 +24,7 @@ from scisolve_batch.grounding.symbols import (
     read_product,
     read_root,
 )
+from scisolve_batch.grounding.units import read_unit
 from scisolve_batch.grounding.words import AFTER_DIGITS, BEGINNERS, is_number_word, read_phrase
 
 LONGEST_NUMBER = 2000
@@ -46,12 +47,10 @@ def read_literals(raw: str) -> Reading:
     items = reader.items
     if text.reversed_from is not None:
         turned = text.reversed_from
-        items = [_unread(one) if one.start >= turned else one for one in items]
+        for one in items:
+            if one.start >= turned:
+                one.kind, one.why, one.options = Kind.UNREAD, "unread", ()
     return Reading(text, tuple(items))
-
-
-def _unread(item: Item) -> Item:
-    return replace(item, kind=Kind.UNREAD, why="unread", options=())
 
 
 @dataclass(slots=True)
@@ -115,7 +114,11 @@ class _Reader:
         if version := forms.VERSION_NAME.match(text, self.at):
             self._add(Kind.NAME, version.end(), "version")
             return
-        name = forms.NAME_TAIL.match(text, end)
+        for pattern, why in ((forms.MONTH_DATE, "date"), (forms.STANDARD, "name")):
+            if dated := pattern.match(text, self.at):
+                self._add(Kind.NAME, dated.end(), why)
+                return
+        name = None if lower in forms.PLAIN_WORDS else forms.NAME_TAIL.match(text, end)
         tail = name.end() if name else end
         attached = forms.ATTACHED.match(text, tail)
         if attached:
@@ -152,7 +155,7 @@ class _Reader:
             zeros=forms.trailing_zeros(str(phrase.value.numerator)),
         )
         if item.small:
-            item = replace(item, kind=Kind.STRUCTURAL, why="count")
+            item.kind, item.why = Kind.STRUCTURAL, "count"
         self._finish(item)
         return True
 
@@ -238,7 +241,9 @@ class _Reader:
             self._finish(self._number(chunk, chunk.end))
         last = self._tail(chunks[-1])
         if last is not None:
-            self._finish(replace(last, options=options) if len(chunks) == 1 else last)
+            if len(chunks) == 1:
+                last.options = options
+            self._finish(last)
 
     def _options(self, split: Split) -> tuple[Option, ...]:
         if not split.otherwise:
@@ -285,12 +290,15 @@ class _Reader:
 
     def _sign(self, start: int) -> tuple[int, bool]:
         """Where a number with its sign begins, and whether it is negative."""
+        if self.text[start - 1 : start] not in forms.BEFORE_SIGNED:
+            return start, False
         found = forms.SIGN.search(self.text, max(0, start - 4), start)
-        if not found or (self.items and found.start() < self.items[-1].end):
+        if not found or (self.items and found.start("sign") < self.items[-1].end):
             return start, False
-        if not found["free"] and not forms.may_carry_sign(self.text, found.start(), found["sign"]):
+        place = found.start("sign")
+        if not found["free"] and not forms.may_carry_sign(self.text, place):
             return start, False
-        return found.start(), found["sign"] in "-–"
+        return place, found["sign"] in "-–"
 
     def _tail(self, chunk: Chunk) -> Item | None:
         """The number with what belongs to it on the right: exponent, percent, scale, unit."""
@@ -309,47 +317,57 @@ class _Reader:
                 error=True,
             )
             end = found.end()
-        if (found := forms.EXPONENT.match(text, end)) is not None:
-            digits = found["e"] or found["p"] or found["m"] or forms.from_superscripts(found["s"])
-            digits = digits.replace("–", "-")
+        found = forms.EXPONENT.match(text, end)
+        if found is not None and found["e"] and (letters := forms.GLUED.match(text, found.end())):
+            if letters.group() not in ("i", "j") and read_unit(letters.group()) is None:
+                found = None  # 12e4f is a name
+        if found is not None:
+            digits = forms.written_power(found)
             if len(digits.lstrip("-+")) > LONGEST_EXPONENT:
                 self.at = item.start
                 self._add(Kind.UNREAD, found.end(), "unread")
                 return None
             end = found.end()
-            item = item.scaled(int(digits), None if error else end)
-            error = error.scaled(int(digits), end) if error else None
+            item.scale(int(digits))
+            if error:
+                error.scale(int(digits))
         if error is None:
+            item.end = end
             return self._suffix(item, end)
+        error.end = end
         self._finish(item)
         return self._suffix(error, end)
 
     def _suffix(self, item: Item, end: int) -> Item | None:
         text = self.text
         if (found := forms.ELLIPSIS.match(text, end)) is not None:
-            item, end = replace(item, cut=True), found.end()
+            item.cut, end = True, found.end()
         if (found := forms.DIMENSION.match(text, end)) is not None:
             self._finish(item)
             self.at = found.end()
             return None
         if (found := forms.PERCENT.match(text, end)) is not None:
             shift = forms.PERCENT_SHIFTS[found.lastgroup or "percent"]
-            return replace(item, shifts=(0, shift), end=found.end())
+            item.shifts, item.end = (0, shift), found.end()
+            return item
         if (found := forms.SCALE.match(text, end)) is not None:
             word = found[1].lower()
+            item.end = found.end()
             if word == "dozen":
-                return replace(item, value=item.value * 12, integer=True, end=found.end())
-            return item.scaled(AFTER_DIGITS[word], found.end())
+                item.value *= 12
+            else:
+                item.scale(AFTER_DIGITS[word])
+            return item
         if (found := forms.GLUED.match(text, end)) is not None:
             return self._glued(item, found)
         if (found := forms.POWER_OF.match(text, end)) is not None:  # 2.5², 3^{n}
-            self._finish(replace(item, end=end))
+            self._finish(item)
             self.at = end
             self._add(Kind.NAME, found.end(), "exponent")
             return None
-        if (found := forms.UNIT.match(text, end)) is not None:
-            item = replace(item, unit=found[1])
-        return replace(item, end=item.end)
+        if (found := forms.UNIT.match(text, end)) is not None and read_unit(found[1]):
+            item.unit = found[1]
+        return item
 
     def _glued(self, item: Item, found: re.Match[str]) -> Item | None:
         """Letters right after the digits: an ordinal, an imaginary unit, a suffix, a unit."""
@@ -361,11 +379,15 @@ class _Reader:
             self._add(Kind.NAME, stop, "name")
             return None
         if letters in ("i", "j"):
-            return replace(item, imaginary=True, end=stop)
+            item.imaginary, item.end = True, stop
+            return item
         if letters in forms.SUFFIXES and not forms.UNIT_GOES_ON.match(self.text, stop):
-            return replace(item, shifts=(0, forms.SUFFIXES[letters]), unit=letters, end=stop)
+            item.shifts, item.unit, item.end = (0, forms.SUFFIXES[letters]), letters, stop
+            return item
         unit = forms.UNIT.match(self.text, found.start())
-        return replace(item, unit=unit[1] if unit else letters)
+        if unit is not None and read_unit(unit[1]) is not None:
+            item.unit = unit[1]
+        return item
 
     def _fraction(self, found: re.Match[str]) -> None:
         """`a/b`: one exact number; or both parts are printed side by side."""
@@ -375,7 +397,9 @@ class _Reader:
             return
         start = found.start()
         parts = tuple(
-            self._number(Chunk(start + found.start(i) - start, found.end(i), found[i]), found.end(i))
+            self._number(
+                Chunk(start + found.start(i) - start, found.end(i), found[i]), found.end(i)
+            )
             for i in (1, 2)
         )
         value = _quotient(Fraction(int(top), int(bottom)))
@@ -384,8 +408,7 @@ class _Reader:
     def _power(self, found: re.Match[str]) -> bool:
         """`10^-8` is an order of magnitude; `2^53` is a whole number."""
         base = int(found["base"])
-        written = found["p"] or forms.from_superscripts(found["s"])
-        written = written.replace("–", "-")
+        written = forms.written_power(found)
         if len(written.lstrip("-+")) > LONGEST_EXPONENT:
             return False
         power = int(written)
@@ -418,7 +441,14 @@ class _Reader:
             return
         value = Decimal(int(digits, 0))
         self._finish(
-            Item(start=self.at, end=found.end(), kind=Kind.NUMBER, why="based", value=value, exact=True)
+            Item(
+                start=self.at,
+                end=found.end(),
+                kind=Kind.NUMBER,
+                why="based",
+                value=value,
+                exact=True,
+            )
         )
 
     # -- what is left -------------------------------------------------------------------
@@ -456,8 +486,7 @@ class _Reader:
 
     def _scale_bracket(self, found: re.Match[str]) -> None:
         """`(a ± b)×10^n` and `[a, b] × 10^n` scale what stands in the brackets."""
-        digits = found["p"] or found["m"] or forms.from_superscripts(found["s"])
-        digits = digits.replace("–", "-")
+        digits = forms.written_power(found)
         opened = max(self.text.rfind("(", max(0, self.at - 160), self.at),
                      self.text.rfind("[", max(0, self.at - 160), self.at))  # fmt: skip
         inside = [
@@ -469,10 +498,11 @@ class _Reader:
             self._add(Kind.UNREAD if not inside else Kind.NAME, found.end(), "unread")
             return
         for place in inside:
-            if self.items[place].kind in (Kind.NUMBER, Kind.STRUCTURAL):
-                end = found.end() if place == inside[0] else None
-                scaled = self.items[place].scaled(int(digits), end)
-                self.items[place] = replace(scaled, kind=Kind.NUMBER, options=())
+            item = self.items[place]
+            if item.kind in (Kind.NUMBER, Kind.STRUCTURAL):
+                item.scale(int(digits))
+                item.kind, item.options = Kind.NUMBER, ()
+        self.items[inside[0]].end = found.end()
         self.at = found.end()
 
     def _finish(self, item: Item) -> None:
@@ -480,52 +510,44 @@ class _Reader:
         text = self.text
         self.at = max(item.end, self.at + 1)
         if item.kind is Kind.NUMBER:
-            item = self._placed(item)
+            self._place(item)
         if item.kind is Kind.NUMBER:
             setting = read_setting(text, item.start)
-            value = item.value
             if setting.flipped and not item.signed:
-                value = value.copy_negate()
-            item = replace(
-                item,
-                value=value,
-                signed=item.signed or setting.flipped,
-                flipped=setting.flipped,
-                loose=setting.loose,
-                bound=setting.bound,
-                order=setting.order,
-                magnitude=setting.magnitude,
-                odds=setting.odds,
-            )
-            if item.shifts != (0,):
+                item.value = item.value.copy_negate()
+                item.signed = item.flipped = True
+            item.loose, item.bound, item.order = setting.loose, setting.bound, setting.order
+            item.magnitude, item.odds = setting.magnitude, setting.odds
+            if item.shifts[-1] < 0:
                 self._share_shift(item)
         self.items.append(item)
 
-    def _placed(self, item: Item) -> Item:
-        """References, list markers and customary levels are structural."""
+    def _place(self, item: Item) -> None:
+        """References, list markers and customary levels are structural; cited years are names."""
         text = self.text
         written = text[item.start : item.end]
         percent = item.shifts == (0, -2)
         digits = written.rstrip("% \\").strip()
         if is_level(text, digits, start=item.start, end=item.end, percent=percent):
-            return replace(item, kind=Kind.STRUCTURAL, why="level")
-        if item.signed or item.exact:
-            return item
-        why = ""
-        if forms.SHORT_REFERENCE.fullmatch(written):
-            kind = reference_before(text, item.start, item.end)
-            if kind == "document" or (kind == "place" and item.integer):
-                why = kind if kind == "place" else "reference"
-            elif self._continues_reference(item):
-                why = self.items[-1].why
-            elif (
-                forms.LIST_MARKER.match(text, item.start)
-                and forms.line_start(text, item.start)
-                and item.value <= self.markers + 1
-            ):
-                self.markers = int(item.value)
-                why = "marker"
-        return replace(item, kind=Kind.STRUCTURAL, why=why) if why else item
+            item.kind, item.why = Kind.STRUCTURAL, "level"
+        elif item.signed or item.exact or not forms.SHORT_REFERENCE.fullmatch(written):
+            return
+        elif forms.YEAR.fullmatch(written) and forms.is_cited(text, item.start, item.end):
+            item.kind, item.why = Kind.NAME, "citation"
+        elif why := self._reference(item):
+            item.kind, item.why = Kind.STRUCTURAL, why
+
+    def _reference(self, item: Item) -> str:
+        kind = reference_before(self.text, item.start, item.end)
+        if kind == "document" or (kind == "place" and item.integer):
+            return "place" if kind == "place" else "reference"
+        if self._continues_reference(item):
+            return self.items[-1].why
+        marked = forms.LIST_MARKER.match(self.text, item.start)
+        if marked and forms.line_start(self.text, item.start) and item.value <= self.markers + 1:
+            self.markers = int(item.value)
+            return "marker"
+        return ""
 
     def _continues_reference(self, item: Item) -> bool:
         """`Figures 2 and 3`, `cells 1-4`."""
@@ -548,7 +570,7 @@ class _Reader:
                 break
             if not forms.CONNECTED.fullmatch(self.text, other.end, start):
                 break
-            self.items[at] = replace(other, shifts=item.shifts)
+            other.shifts = item.shifts
             start, at = other.start, at - 1
 
 

@@ -98,7 +98,9 @@ def _supports(item: Item, reading: Reading, pool: Pool) -> Iterator[Match]:
     if item.loose and item.zeros:
         unit = _HALF.scaleb(place + item.zeros, CONTEXT)
         for number in _window(pool, value, unit):
-            if abs(CONTEXT.subtract(value, number.value)) <= unit and _same_unit(item, number, pool):
+            if abs(CONTEXT.subtract(value, number.value)) <= unit and _same_unit(
+                item, number, pool
+            ):
                 yield Match(number, "loose")
     if item.cut:
         unit = Decimal(1).scaleb(place, CONTEXT)
@@ -120,7 +122,11 @@ def _window(pool: Pool, value: Decimal, half: Decimal) -> Iterator[Number]:
     centre, reach = float(value), float(half)
     slack = abs(centre) * _SLACK
     if math.isinf(centre):
-        return pool.between(math.copysign(1e308, centre), math.inf) if centre > 0 else pool.between(-math.inf, -1e308)
+        return (
+            pool.between(math.copysign(1e308, centre), math.inf)
+            if centre > 0
+            else pool.between(-math.inf, -1e308)
+        )
     return pool.between(centre - reach - slack, centre + reach + slack)
 
 
@@ -156,7 +162,12 @@ def _same_unit(item: Item, number: Number, pool: Pool) -> bool:
 def _triggered(item: Item, pool: Pool) -> Iterator[Match]:
     """Relations that only the words around a literal allow, when nothing plainer holds."""
     yield from _prefixed(item, pool)
-    if item.order and item.value and item.value.as_tuple().digits.count(0) == len(item.value.as_tuple().digits) - 1 and item.value.as_tuple().digits[0] == 1:
+    if (
+        item.order
+        and item.value
+        and item.value.as_tuple().digits.count(0) == len(item.value.as_tuple().digits) - 1
+        and item.value.as_tuple().digits[0] == 1
+    ):
         yield from _order(item, pool)
     if item.bound is not Bound.NONE and item.value:
         yield from _bounded(item, pool)
@@ -207,7 +218,9 @@ def _bounded(item: Item, pool: Pool) -> Iterator[Match]:
     upper = item.bound is Bound.UPPER
     low, high = (limit / reach, limit) if upper else (limit, limit * reach)
     for number in _both(pool, low, high, signed=item.value < 0):
-        inside = abs(number.value) <= abs(item.value) if upper else abs(number.value) >= abs(item.value)
+        inside = (
+            abs(number.value) <= abs(item.value) if upper else abs(number.value) >= abs(item.value)
+        )
         if inside:
             yield Match(number, "bound")
     if upper and item.value in _P_VALUES:
@@ -245,10 +258,16 @@ def explain_miss(item: Item, pool: Pool) -> Miss:
         unit = Decimal(1).scaleb(reading.place, CONTEXT)
         for number in pool.around(centre, 6):
             distance = abs(CONTEXT.subtract(reading.value, number.value))
-            coarse = number.place > reading.place and distance <= _HALF.scaleb(number.place, CONTEXT)
+            coarse = number.place > reading.place and distance <= _HALF.scaleb(
+                number.place, CONTEXT
+            )
             if coarse and not item.exact and _same_unit(item, number, pool):
                 return Miss("overprecise", number)
-            if _truncates(reading.value, number.value, unit) and number.place < reading.place and item.value:
+            if (
+                _truncates(reading.value, number.value, unit)
+                and number.place < reading.place
+                and item.value
+            ):
                 return Miss("truncated", number)
             gap = abs(centre - number.key)
             if gap < closest:

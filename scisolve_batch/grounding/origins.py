@@ -78,7 +78,9 @@ def find_sums(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]
     """Two constants whose sum or difference is the printed number."""
     target = abs(number.value)
     shown = _positive(number, target)
-    some = [one for one in constants if one.value and (one.place < 0 or one.digits >= 2)][:MOST_OPERANDS]
+    some = [one for one in constants if one.value and (one.place < 0 or one.digits >= 2)][
+        :MOST_OPERANDS
+    ]
     for at, first in enumerate(some):
         for second in some[at + 1 :]:
             if max(first.digits, second.digits) < FEWEST_DIGITS:
@@ -115,4 +117,13 @@ def tells(constant: Constant) -> bool:
 def _positive(number: Number, target: Decimal) -> Number:
     if number.value >= 0:
         return number
-    return Number(number.text, number.source, number.start, number.end, abs(number.key), False, target, number.place)
+    return Number(
+        number.text,
+        number.source,
+        number.start,
+        number.end,
+        abs(number.key),
+        False,
+        target,
+        number.place,
+    )

@@ -45,7 +45,8 @@ _OVERRIDES = "\u202d\u202e"
 
 _REWRITTEN = re.compile(
     r"&(?:nbsp|thinsp|ensp|emsp|minus|times|plusmn|middot|ndash|lt|gt|le|ge|asymp|percnt|#8722);"
-    r"|<(?:sup|sub)>|</(?:sup|sub)>"
+    r"|<(?:sup|sub)>|</(?:sup|sub)>|</?(?:b|i|u|em|strong|code|span|mark|tt|small|big)>"
+    r"|</?(?:br|p|td|th|tr|li|div)\s?/?>"
     r"|\{,\}|\{\.\}|\{-\}|\$-\$|\\[,;:!]|\\%"
     r"|\\(?:left|right|times|cdot|pm|approx|l?dots|pi|sim|leq?|geq?|lesssim|gtrsim)(?![A-Za-z])"
 )
@@ -54,6 +55,9 @@ _MEANT = {
     "&#8722;": "-", "&times;": "×", "&plusmn;": "±", "&middot;": "·", "&ndash;": "–",
     "&lt;": "<", "&gt;": ">", "&le;": "≤", "&ge;": "≥", "&asymp;": "≈", "&percnt;": "%",
     "<sup>": "^{", "<sub>": "_{", "</sup>": "}", "</sub>": "}",
+    "<br>": " ", "<br/>": " ", "<br />": " ", "<td>": " ", "</td>": " ", "<th>": " ", "</th>": " ",
+    "<tr>": "\n", "</tr>": "\n", "<p>": "\n", "</p>": "\n", "<li>": "\n", "</li>": "\n",
+    "<div>": "\n", "</div>": "\n",
     "{,}": ",", "{.}": ".", "{-}": "-", "$-$": "-", r"\,": THIN, r"\;": THIN, r"\:": THIN,
     r"\!": "", r"\left": "", r"\right": "", r"\times": "×", r"\cdot": "·", r"\pm": "±",
     r"\%": "%", r"\approx": "≈", r"\ldots": "…", r"\dots": "…", r"\pi": "π", r"\sim": "~",
@@ -69,6 +73,8 @@ class Text:
     """The text without typography."""
     origin: list[int] | None
     """Where each clean character starts in the text; None when nothing was moved."""
+    ends: list[int] | None
+    """Where it ends."""
     length: int
     """Characters of the text as it stands."""
     reversed_from: int | None = None
@@ -76,10 +82,10 @@ class Text:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """A span of the clean text, in the text as it stands."""
-        if self.origin is None:
+        if self.origin is None or self.ends is None:
             return start, end
         first = self.origin[start] if start < len(self.origin) else self.length
-        return first, self.origin[end - 1] + 1 if end > start else first
+        return first, self.ends[end - 1] if end > start else first
 
 
 def read_text(raw: str) -> Text:
@@ -118,23 +124,29 @@ def _plain(char: str) -> str:
 
 
 def _rewritten(text: str, origin: list[int] | None, length: int, turned: int | None) -> Text:
-    if "\\" not in text and "&" not in text and "{" not in text and "<s" not in text:
-        return Text(text, origin, length, turned)
+    ends = None if origin is None else [place + 1 for place in origin]
+    if not any(char in text for char in "\\&{<"):
+        return Text(text, origin, ends, length, turned)
     parts: list[str] = []
-    places: list[int] = []
+    starts: list[int] = []
+    stops: list[int] = []
     at = 0
     for found in _REWRITTEN.finditer(text):
-        meant = _MEANT[found.group()]
+        meant = _MEANT.get(found.group().lower(), _MEANT.get(found.group(), ""))
         parts += [text[at : found.start()], meant]
-        places += range(at, found.start())
-        places += [found.start()] * len(meant)
+        starts += range(at, found.start())
+        stops += range(at + 1, found.start() + 1)
+        starts += [found.start()] * len(meant)
+        stops += [found.end()] * len(meant)
         at = found.end()
-    if not places and at == 0:
-        return Text(text, origin, length, turned)
+    if at == 0:
+        return Text(text, origin, ends, length, turned)
     parts.append(text[at:])
-    places += range(at, len(text))
+    starts += range(at, len(text))
+    stops += range(at + 1, len(text) + 1)
     if origin is not None:
-        places = [origin[place] for place in places]
-    if turned is not None and origin is not None:
-        turned = next((i for i, place in enumerate(places) if place >= origin[turned]), None)
-    return Text("".join(parts), places, length, turned)
+        if turned is not None:
+            turned = next((i for i, place in enumerate(starts) if place >= turned), None)
+        starts = [origin[place] for place in starts]
+        stops = [origin[place - 1] + 1 for place in stops]
+    return Text("".join(parts), starts, stops, length, turned)

@@ -106,7 +106,11 @@ class Replay:
         return codes
 
     def _compare(
-        self, outputs: list[list[Number]], number: Number, origin: Origin, changed: Sequence[Decimal]
+        self,
+        outputs: list[list[Number]],
+        number: Number,
+        origin: Origin,
+        changed: Sequence[Decimal],
     ) -> tuple[Number | None, bool]:
         """The number's new self, and whether anything but echoes of the constants moved."""
         assert self._base is not None
@@ -161,7 +165,11 @@ def _shift(constant: Constant, number: Number, origin: Origin, step: int) -> Dec
     if constant.value.adjusted() - place == 1:
         size = 3 if step > 0 else -3
     moved = CONTEXT.add(constant.value, Decimal(size).scaleb(place, CONTEXT))
-    return moved if moved > 0 else CONTEXT.add(constant.value, abs(Decimal(size)).scaleb(place, CONTEXT))
+    return (
+        moved
+        if moved > 0
+        else CONTEXT.add(constant.value, abs(Decimal(size)).scaleb(place, CONTEXT))
+    )
 
 
 def _like(constant: Constant, model: Constant, value: Decimal) -> Decimal:

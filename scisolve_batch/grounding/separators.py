@@ -80,7 +80,7 @@ def split_run(run: str, start: int, *, comma: bool, before: str, after: str) -> 
     grouped = len(digits[0]) <= _GROUP and all(len(part) == _GROUP for part in digits[1:])
     plain = "".join(digits)
     joined = (Chunk(start, start + len(run), plain),)
-    bracketed = before in "([{" or after in ")]}"
+    bracketed = before in ("(", "[", "{") or after in (")", "]", "}")
     if kinds == {"."}:
         if len(seps) > 1:
             thousands = comma and grouped and digits[0][0] != "0"

@@ -30,8 +30,12 @@ _VERSION = re.compile(r"\.\d")
 _UNIT_AFTER = re.compile(
     r"['\")\]]{0,2}[ \u00a0\u2009]?([A-Za-z°Ωµμ]+(?:[²³]|\^-?\d)?(?:/[A-Za-zµμ]+(?:[²³]|\^\d)?)?)(?![\w=])"
 )
-_UNIT_WORD = re.compile(r"(?<=[\d\s(\[])([A-Za-zµμΩ°]+(?:[²³]|\^-?\d)?(?:/[A-Za-zµμ]+(?:[²³]|\^\d)?)?)(?![\w])")
-_UNIT_BEFORE = re.compile(r"[\[(]\s?([A-Za-z°Ωµμ]+[²³^\d]*(?:/[A-Za-zµμ]+[²³^\d]*)?)\s?[\])]['\"]?\s*[:=,]?\s*$")
+_UNIT_WORD = re.compile(
+    r"(?<=[\d\s(\[])([A-Za-zµμΩ°]+(?:[²³]|\^-?\d)?(?:/[A-Za-zµμ]+(?:[²³]|\^\d)?)?)(?![\w])"
+)
+_UNIT_BEFORE = re.compile(
+    r"[\[(]\s?([A-Za-z°Ωµμ]+[²³^\d]*(?:/[A-Za-zµμ]+[²³^\d]*)?)\s?[\])]['\"]?\s*[:=,]?\s*$"
+)
 _UP = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺\u2212", "0123456789-+-")
 
 
@@ -92,7 +96,9 @@ class Number:
 
 def _decimal(text: str) -> Decimal:
     plain = text.rstrip("%").strip().replace(",", "").replace("_", "").replace("\u2212", "-")
-    found = re.match(r"([-+]?[\d.]+)(?:[eEdD]([-+]?\d+)|\D+?10\s?(?:\^|\*\*)?\{?([-+]?\d+|[⁻⁺⁰¹²³⁴-⁹]+))?", plain)
+    found = re.match(
+        r"([-+]?[\d.]+)(?:[eEdD]([-+]?\d+)|\D+?10\s?(?:\^|\*\*)?\{?([-+]?\d+|[⁻⁺⁰¹²³⁴-⁹]+))?", plain
+    )
     assert found is not None
     exponent = (found[2] or found[3] or "0").translate(_UP)
     try:
@@ -211,7 +217,12 @@ def read_printed(text: str, source: int = 0) -> list[Number]:
         if body == "0" and _BASED.match(text, end):
             continue  # 0xff
         written = found.group()
-        if found["exp"] is None and found["percent"] is None and body.isdecimal() and found["sign"] in ("", "-"):
+        if (
+            found["exp"] is None
+            and found["percent"] is None
+            and body.isdecimal()
+            and found["sign"] in ("", "-")
+        ):
             key = float(written) if len(written) < 300 else _key(written)
         else:
             key = _key(written)
@@ -221,7 +232,9 @@ def read_printed(text: str, source: int = 0) -> list[Number]:
         numbers.append(number)
         if found["percent"]:
             part, place = number.value.scaleb(-2, CONTEXT), number.place - 2
-            numbers.append(Number(written, source, found.start(), end, key / 100, True, part, place))
+            numbers.append(
+                Number(written, source, found.start(), end, key / 100, True, part, place)
+            )
         if "," in body and "." not in body and not found["exp"]:
             numbers += _listed(found, source)
         if text[end : end + 1] in "+-" and end + 1 < len(text):

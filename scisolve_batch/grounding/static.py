@@ -46,7 +46,9 @@ class _Walk:
     prints: list[tuple[int, ast.Call]] = field(default_factory=list)
 
 
-def find_static_copies(codes: Sequence[str], constants: Sequence[Constant]) -> dict[tuple[int, str], bool]:
+def find_static_copies(
+    codes: Sequence[str], constants: Sequence[Constant]
+) -> dict[tuple[int, str], bool]:
     """The numbers that each code prints as copied constants, as pairs of code and text."""
     walk = _Walk()
     if sum(map(len, codes)) > MOST_CODE:
@@ -84,7 +86,11 @@ def _collect(tree: ast.AST, walk: _Walk, cell: int) -> None:
             for name in ast.walk(node.target):
                 if isinstance(name, ast.Name):
                     walk.bound.setdefault(name.id, []).append(ast.Name("?"))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "print"
+        ):
             walk.prints.append((cell, node))
 
 
@@ -140,7 +146,11 @@ def _fold(node: ast.expr, walk: _Walk, names: set[str], depth: int) -> Any:  # n
         if isinstance(node, ast.Subscript):
             return fold(node.value)[fold(node.slice)]
         if isinstance(node, ast.Call) and not node.keywords:
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             if name in _CALLS and len(node.args) <= 2:
                 return _CALLS[name](*(fold(one) for one in node.args))
     except (TypeError, ValueError, KeyError, IndexError, ArithmeticError, AttributeError) as error:

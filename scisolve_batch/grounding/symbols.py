@@ -18,14 +18,20 @@ _INT = r"\d{1,9}"
 _ROOT = rf"(?:√\s?\(?\{{?{_INT}\}}?\)?|\\sqrt\s?\{{?{_INT}\}}?|\bsqrt\({_INT}\))"
 _PI = r"(?:π(?:\^\{?2\}?|²)?|\bpi\b(?:\^2|\*\*2|²)?)"
 _TERM = rf"(?:{_INT}(?:\s?[*·]?\s?(?:{_ROOT}|{_PI}))?|{_ROOT}|{_PI})"
-_FRAC = re.compile(rf"\\[dt]?frac\s?(?:\{{\s?(-?{_TERM})\s?\}}\s?\{{\s?({_TERM})\s?\}}|(\d)\s?(\d))")
+_FRAC = re.compile(
+    rf"\\[dt]?frac\s?(?:\{{\s?(-?{_TERM})\s?\}}\s?\{{\s?({_TERM})\s?\}}|(\d)\s?(\d))"
+)
 _SQRT = re.compile(rf"{_ROOT}(?:\s?/\s?(?:\(\s?{_TERM}\s?\)|{_TERM}))?(?!\.?\d)")
 _PRODUCT = re.compile(
     rf"{_INT}\s?[*·]?\s?(?:{_ROOT}|π(?:\^\{{?2\}}?|²)?|pi\b(?:\^2|\*\*2|²)?)"
     rf"(?:\s?/\s?(?:\(\s?{_TERM}\s?\)|{_TERM}))?(?!\.?\d)"
 )
-_OVER = re.compile(rf"{_PI}\s?/\s?(?:\(\s?{_TERM}\s?\)|{_TERM})(?!\.?\d)|π(?:\^\{{?2\}}?|²)(?![\d/])")
-_PIECE = re.compile(rf"(?P<int>{_INT})|(?P<root>√|\\sqrt|sqrt)|(?P<pi>π|pi)|(?P<square>\^\{{?2\}}?|\*\*2|²)")
+_OVER = re.compile(
+    rf"{_PI}\s?/\s?(?:\(\s?{_TERM}\s?\)|{_TERM})(?!\.?\d)|π(?:\^\{{?2\}}?|²)(?![\d/])"
+)
+_PIECE = re.compile(
+    rf"(?P<int>{_INT})|(?P<root>√|\\sqrt|sqrt)|(?P<pi>π|pi)|(?P<square>\^\{{?2\}}?|\*\*2|²)"
+)
 
 
 @dataclass(frozen=True, slots=True)

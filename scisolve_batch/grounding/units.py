@@ -18,8 +18,7 @@ _LONG = {
     "micro": -6, "nano": -9, "pico": -12, "femto": -15,
 }  # fmt: skip
 _SYMBOLS = frozenset(
-    "m s g A K mol cd Hz N Pa J W C V F Ω ohm S Wb T H lm lx Bq Gy Sv kat L l eV bar rad sr B bit pc "
-    "cal yr a t M Wh VA dB".split()
+    ["m", "s", "g", "A", "K", "mol", "cd", "Hz", "N", "Pa", "J", "W", "C", "V", "F", "Ω", "ohm", "S", "Wb", "T", "H", "lm", "lx", "Bq", "Gy", "Sv", "kat", "L", "l", "eV", "bar", "rad", "sr", "B", "bit", "pc", "cal", "yr", "a", "t", "M", "Wh", "VA", "dB"]
 )
 _NAMES = {
     "meter": "m", "metre": "m", "second": "s", "sec": "s", "gram": "g", "gramme": "g", "ampere": "A",
@@ -28,7 +27,9 @@ _NAMES = {
     "tesla": "T", "henry": "H", "liter": "L", "litre": "L", "electronvolt": "eV", "radian": "rad",
     "byte": "B", "parsec": "pc", "bit": "bit",
 }  # fmt: skip
-_UNPREFIXED = frozenset(("min", "cd", "Pa", "Hz", "T", "h", "mol", "ppm", "dB", "ft", "pt", "at", "as", "am", "pm"))
+_UNPREFIXED = frozenset(
+    ("min", "cd", "Pa", "Hz", "T", "h", "mol", "ppm", "dB", "ft", "pt", "at", "as", "am", "pm")
+)
 _FACTOR = re.compile(r"([^\W\d_]+|[Ω°])(?:\^?\{?([-+]?\d)\}?|([⁻]?[²³¹⁴]))?")
 _UP = str.maketrans("¹²³⁴⁻", "1234-")
 
