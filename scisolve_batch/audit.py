@@ -182,18 +182,27 @@ def read_report(path: Path) -> tuple[str | None, list[ReportedValue]]:
         raise SuiteError("reports no answer (`finish_solution`)", file=path)
     last = finishes[-1]
     values = [
-        ReportedValue(name=str(one.get("name")), value=str(one.get("value")), unit=one.get("unit"))
-        for one in last.get("values") or []
+        ReportedValue(
+            name=str(one.get("name")),
+            value=str(one.get("value")),
+            unit=None if one.get("unit") is None else str(one["unit"]),
+        )
+        for one in _list(last.get("values"))
         if isinstance(one, dict)
     ]
-    return last.get("answer"), values
+    answer = last.get("answer")
+    return (answer if isinstance(answer, str) else None), values
+
+
+def _list(data: Any) -> list[Any]:
+    return data if isinstance(data, list) else []
 
 
 def _finishes(turn: Any) -> Iterator[Any]:
     if isinstance(turn, dict):
         if "finish_solution" in turn:
             yield turn["finish_solution"]
-        for call in turn.get("calls") or []:
+        for call in _list(turn.get("calls")):
             yield from _finishes(call)
 
 

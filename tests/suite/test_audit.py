@@ -89,6 +89,20 @@ def test_the_answers_of_scripts_are_graded(tmp_path):
     assert "reports no answer (`finish_solution`)" in one_finding(solution=nothing)
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        "{answer: [1], values: 3}",
+        "{values: [1, {name: 1, value: 0.5, unit: 2}]}",
+        "{answer: 0.7390851}",
+        "{values: {x: 0.7390851}}",
+    ],
+)
+def test_a_report_of_an_odd_form_is_graded_and_not_an_error(tmp_path, report):
+    path = write_script(tmp_path, f"- finish_solution: {report}\n")
+    assert one_finding(solution=path) == "the solution's answer is graded wrong: x"
+
+
 def test_the_last_answer_of_a_script_counts(tmp_path):
     text = SCRIPT.format("1.5") + "- calls:\n  " + SCRIPT.format("0.7390851")
     path = write_script(tmp_path, text)
