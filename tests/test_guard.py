@@ -7,7 +7,10 @@ import pytest
 
 
 def test_a_connection_beyond_loopback_is_refused_before_it_is_tried():
-    with socket.socket() as sock, pytest.raises(AssertionError, match=r"tried to reach 192\.0\.2\.1"):
+    with (
+        socket.socket() as sock,
+        pytest.raises(AssertionError, match=r"tried to reach 192\.0\.2\.1"),
+    ):
         sock.connect(("192.0.2.1", 80))
 
 
