@@ -592,6 +592,8 @@ class Settings(Record):
     """US dollars that one problem may spend; none means its share of what is left."""
     record: str | None = None
     """Folder for recordings of the conversations with the service."""
+    preload: tuple[str, ...] | None = None
+    """Modules that every session finds loaded; none means NumPy, SciPy and Matplotlib."""
     isolation_mode: str = "auto"
     """How sessions are kept apart from the machine: `auto`, `require` or `off`."""
 

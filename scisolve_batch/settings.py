@@ -16,7 +16,15 @@ from scisolve_batch.records import Limits, Settings
 
 ENV_PREFIX = "SCISOLVE_BATCH_"
 
-_FROM_ENVIRONMENT = ("grounding", "seed", "samples", "max_attempts", "jobs", "isolation_mode")
+_FROM_ENVIRONMENT = (
+    "grounding",
+    "seed",
+    "samples",
+    "max_attempts",
+    "jobs",
+    "isolation_mode",
+    "preload",
+)
 _LIMITS_FROM_ENVIRONMENT = tuple(Limits.model_fields)
 _FLAGS = {"problem_s": "--timeout", "cell_s": "--cell-timeout", "isolation_mode": "--isolation"}
 """Flags that are not named like their setting."""
@@ -48,7 +56,8 @@ def merge_settings(
         variable = ENV_PREFIX + name.upper()
         if environ.get(variable):
             target = limit_values if name in Limits.model_fields else merged
-            target[name] = environ[variable]
+            value = environ[variable]
+            target[name] = tuple(value.split(",")) if name == "preload" else value
             sources[name] = variable
     for name, value in flags.items():
         if value is None:

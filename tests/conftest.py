@@ -42,5 +42,8 @@ def _no_key():
     for name in list(os.environ):
         if name.startswith(("ANTHROPIC_", "SCISOLVE_BATCH_")):
             patch.delenv(name)
+    # Sessions of runs that tests start find only NumPy loaded: loading SciPy and Matplotlib for
+    # each of them would take most of the time.
+    patch.setenv("SCISOLVE_BATCH_PRELOAD", "numpy")
     yield
     patch.undo()

@@ -88,7 +88,7 @@ def run_suite(
         SessionError: no executor can be started on this machine.
     """
     planned = plan(problems, samples=settings.samples)
-    with TemplateKeeper(TemplateOptions(isolation=settings.isolation_mode)) as keeper:
+    with TemplateKeeper(template_options(settings)) as keeper:
         manifest = Manifest(
             **dict(settings),
             run_id=out.name,
@@ -148,7 +148,7 @@ def resume_run(
     }
     with (
         RunDir.reopen(path, before.model_copy(update=changed)) as run,
-        TemplateKeeper(TemplateOptions(isolation=settings.isolation_mode)) as keeper,
+        TemplateKeeper(template_options(settings)) as keeper,
     ):
         settle_unsaid(run)
         return _work_through(
@@ -211,6 +211,11 @@ def _deadline(limits: Limits, problems: Sequence[Problem]) -> float:
     problem_s = max([limits.problem_s, *(p.limits.problem_s or 0.0 for p in problems)])
     cell_s = max([limits.cell_s, *(p.limits.cell_s or 0.0 for p in problems)])
     return problem_s + 2 * max(4 * cell_s, cell_s + 30.0) + DEADLINE_GRACE_S
+
+
+def template_options(settings: Settings) -> TemplateOptions:
+    """How the template of a run is started."""
+    return TemplateOptions(isolation=settings.isolation_mode, preload=settings.preload)
 
 
 def describe_platform() -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scisolve_batch.agent import events
 from scisolve_batch.batch.models import make_opener
-from scisolve_batch.batch.runner import describe_platform
+from scisolve_batch.batch.runner import describe_platform, template_options
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.batch.worker import (
     Job,
@@ -16,7 +16,7 @@ from scisolve_batch.batch.worker import (
     run_problem,
     utc_now,
 )
-from scisolve_batch.executor import Template, TemplateOptions
+from scisolve_batch.executor import Template
 from scisolve_batch.records import (
     Failure,
     JournalEvent,
@@ -54,7 +54,7 @@ def solve_one(
         SessionError: no executor can be started on this machine.
         KeyboardInterrupt: it was interrupted; the record says so.
     """
-    with Template.start(TemplateOptions(isolation=settings.isolation_mode)) as template:
+    with Template.start(template_options(settings)) as template:
         manifest = Manifest(
             **dict(settings.model_copy(update={"jobs": 1})),
             run_id=out.name,

@@ -26,7 +26,7 @@ def test_a_service_with_faults_is_asked_again_and_the_run_is_whole_priced_and_re
     suite = write_suite({f"p{n}": GOOD for n in range(6)})
     with service(faults=["overloaded", "cut", "drop"], fault_rate=0.15) as server:
         ended = command(
-            "run", suite, "--model", MODEL, "-j", "2", "--out", "r", "--record", "tapes",
+            "run", suite, "--model", MODEL, "-j", "2", "--no-report", "--out", "r", "--record", "tapes",
             env=server.env, timeout=120,
         )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -45,7 +45,9 @@ def test_a_service_with_faults_is_asked_again_and_the_run_is_whole_priced_and_re
     assert "expected tokens: 216,000 (95 % between 216,000 and 216,000)" in planned.stdout
     assert "expected cost: 0.04 USD" in planned.stdout  # 60 problems of 0.0006 USD
 
-    played = command("run", suite, "--model", "replay:tapes", "-j", "2", "--out", "again")
+    played = command(
+        "run", suite, "--model", "replay:tapes", "-j", "2", "--out", "again", "--no-report"
+    )
     assert played.returncode == 0, played.stdout + played.stderr
     again = records(tmp_path / "again")
     for name, before in found.items():
@@ -62,7 +64,14 @@ def test_no_cell_finds_the_key_and_no_file_holds_it(command, write_suite, tmp_pa
     )
     with service(script=after(hunt)) as server:
         ended = command(
-            "run", write_suite({"hunt": GOOD}), "--model", MODEL, "--out", "r", env=server.env
+            "run",
+            write_suite({"hunt": GOOD}),
+            "--model",
+            MODEL,
+            "--no-report",
+            "--out",
+            "r",
+            env=server.env,
         )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "PATH" in (tmp_path / "r/problems/hunt/cells/01.out").read_text()
@@ -74,7 +83,9 @@ def test_no_cell_finds_the_key_and_no_file_holds_it(command, write_suite, tmp_pa
 def test_a_key_that_is_refused_stops_the_run_with_exit_code_2(command, write_suite, tmp_path):
     suite = write_suite({f"p{n}": GOOD for n in range(6)})
     with service(refuse_all=(401, "authentication_error")) as server:
-        ended = command("run", suite, "--model", MODEL, "-j", "1", "--out", "r", env=server.env)
+        ended = command(
+            "run", suite, "--model", MODEL, "-j", "1", "--no-report", "--out", "r", env=server.env
+        )
     assert ended.returncode == 2, ended.stderr
     assert "stopped early" in ended.stderr and "--resume r" in ended.stderr
     assert server.count == 1, "one refusal is enough"
@@ -89,7 +100,7 @@ def test_a_cap_on_money_stops_the_run_before_it_is_passed(command, write_suite, 
     suite = write_suite({f"p{n}": GOOD for n in range(8)})
     with service() as server:
         ended = command(
-            "run", suite, "--model", MODEL, "-j", "1", "--max-usd", "0.004", "--out", "r",
+            "run", suite, "--model", MODEL, "-j", "1", "--max-usd", "0.004", "--no-report", "--out", "r",
             env=server.env,
         )  # fmt: skip
     assert ended.returncode == 1, ended.stderr
@@ -104,7 +115,7 @@ def test_two_hundred_problems_with_a_tenth_of_faults_lose_nothing(command, write
     faults = ["overloaded", "rate_limit", "cut", "drop"]
     with service(faults=faults, fault_rate=0.1) as server:
         ended = command(
-            "run", suite, "--model", MODEL, "-j", "32", "--out", "r", "--max-attempts", "3",
+            "run", suite, "--model", MODEL, "-j", "32", "--no-report", "--out", "r", "--max-attempts", "3",
             env=server.env, timeout=600,
         )  # fmt: skip
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]

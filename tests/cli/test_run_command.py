@@ -59,7 +59,7 @@ def test_one_changed_digit_is_refused_then_recorded_and_ends_with_exit_code_1(
     assert (summary["planned"], summary["grounded"]) == (2, 1)
     literals = pd.read_parquet(only(tmp_path, "reports/*") / "literals.parquet")
     assert "1.42421356" in set(literals[literals.verdict == "ungrounded"].text)
-    assert command("run", suite, "--fail-under", "0.5", "--quiet").returncode == 0
+    assert command("run", suite, "--fail-under", "0.5", "--no-report").returncode == 0
 
 
 def test_each_kind_of_misbehaviour_has_its_own_status_and_no_neighbour_notices(
@@ -84,7 +84,7 @@ def test_each_kind_of_misbehaviour_has_its_own_status_and_no_neighbour_notices(
     )
     scripts["replaces"][2]["run_python"] = "import sys\nsys.stdout.write(f'{x**2}\\n')"
     suite = write_suite({**scripts, "quiet": GOOD})
-    ended = command("run", suite, "--cell-timeout", "1", "-j", "3", timeout=120)
+    ended = command("run", suite, "--cell-timeout", "1", "-j", "3", "--no-report", timeout=120)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     for name, (_, status) in cells.items():
         first = record(tmp_path, name)["cells"][0]
@@ -101,7 +101,9 @@ def test_a_killed_worker_costs_one_recorded_problem_and_leaves_no_process(
     start, write_suite, tmp_path
 ):
     slow = after("import time; print('slow', flush=True); time.sleep(2.0)")
-    process = start("run", write_suite({"a": slow, "b": slow, "c": GOOD, "d": GOOD}), "-j", "2")
+    process = start(
+        "run", write_suite({"a": slow, "b": slow, "c": GOOD, "d": GOOD}), "-j", "2", "--no-report"
+    )
 
     def running():
         for path in tmp_path.glob("runs/*/status.json"):
@@ -130,7 +132,7 @@ def test_ctrl_c_finishes_what_runs_and_the_run_can_be_continued(
 ):
     slow = after("import time; time.sleep(1.0)")
     suite = write_suite(dict.fromkeys("abcdef", slow))
-    process = start("run", suite, "-j", "1", "--out", "stopped")
+    process = start("run", suite, "-j", "1", "--out", "stopped", "--no-report")
     wait_for(lambda: list(tmp_path.glob("stopped/problems/a/cells/01.json")))
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -144,20 +146,22 @@ def test_ctrl_c_finishes_what_runs_and_the_run_can_be_continued(
     state = command("status", "stopped")
     assert state.returncode == 1 and "left unfinished" in state.stdout
 
-    resumed = command("run", "--resume", "stopped", "-j", "3")
+    resumed = command("run", "--resume", "stopped", "-j", "3", "--no-report")
     assert resumed.returncode == 0, resumed.stderr
     assert "planned 6 = finished 6 + unfinished 0" in resumed.stdout
     for name, stamp in stamps.items():
         path = tmp_path / f"stopped/problems/{name}/solution.json"
         assert path.stat().st_mtime_ns == stamp, "a settled problem is not run again"
     assert command("status", "stopped").returncode == 0
-    again = command("run", suite, "--out", "stopped")
+    again = command("run", suite, "--out", "stopped", "--no-report")
     assert again.returncode == 0 and "finished 6" in again.stdout
 
 
 def test_a_second_ctrl_c_ends_what_runs_and_records_it_as_interrupted(start, write_suite, tmp_path):
     slow = after("import time; time.sleep(30)")
-    process = start("run", write_suite({"a": slow, "b": slow}), "-j", "1", "--out", "cut")
+    process = start(
+        "run", write_suite({"a": slow, "b": slow}), "-j", "1", "--out", "cut", "--no-report"
+    )
     wait_for(lambda: list(tmp_path.glob("cut/problems/a/transcript.jsonl")))
     everybody = descendants(process.pid)
     os.kill(process.pid, signal.SIGINT)
@@ -172,7 +176,7 @@ def test_a_second_ctrl_c_ends_what_runs_and_records_it_as_interrupted(start, wri
 
 def test_a_changed_suite_or_setting_is_not_continued_silently(command, write_suite, tmp_path):
     suite = write_suite({"a": GOOD})
-    assert command("run", suite, "--out", "r").returncode == 0
+    assert command("run", suite, "--out", "r", "--no-report").returncode == 0
     other = command("run", "--resume", "r", "--max-turns", "9", "--seed", "4")
     assert other.returncode == 2
     assert "max_turns: 12 -> 9" in other.stderr and "seed: 0 -> 4" in other.stderr
@@ -180,7 +184,7 @@ def test_a_changed_suite_or_setting_is_not_continued_silently(command, write_sui
     bigger = write_suite({"a": GOOD, "b": GOOD})
     grown = command("run", bigger, "--out", "r")
     assert grown.returncode == 2 and "b: new in the suite" in grown.stderr
-    allowed = command("run", bigger, "--out", "r", "--allow-changes")
+    allowed = command("run", bigger, "--out", "r", "--allow-changes", "--no-report")
     assert allowed.returncode == 0, allowed.stderr
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
     assert "b: new in the suite" in manifest["changes"][0]
@@ -196,7 +200,7 @@ def test_a_suite_that_differs_from_its_lock_is_refused_unless_unpinned(
     refused = command("run", suite)
     assert refused.returncode == 2 and "--unpinned" in refused.stderr and "a" in refused.stderr
     assert not (tmp_path / "runs").exists()
-    ended = command("run", suite, "--unpinned")
+    ended = command("run", suite, "--unpinned", "--no-report")
     assert ended.returncode == 0, ended.stderr
     assert (
         json.loads(only(tmp_path, "runs/*/manifest.json").read_text())["suite"]["pin"] == "unpinned"
@@ -205,7 +209,7 @@ def test_a_suite_that_differs_from_its_lock_is_refused_unless_unpinned(
 
 def test_samples_are_run_and_kept_apart(command, write_suite, tmp_path):
     seeded = after("print('draw', np.random.random())")
-    ended = command("run", write_suite({"a": seeded}), "--samples", "2")
+    ended = command("run", write_suite({"a": seeded}), "--samples", "2", "--no-report")
     assert ended.returncode == 0, ended.stderr
     assert "planned 2" in ended.stdout
     outputs = [
