@@ -20,7 +20,7 @@ from scisolve_batch.records import (
 POLICIES: Mapping[str, Policy] = MappingProxyType({"decimal": judge_decimal, "flat": judge_flat})
 """The rules by which an answer may be judged, by name."""
 
-DEFAULT_POLICY = "flat"
+DEFAULT_POLICY = "decimal"
 """The rule that is used when none is named."""
 
 

@@ -15,14 +15,53 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+|\S|\n")
 _GAP = frozenset("*_`$({[|:=\"'-+") | {"a", "an", "is", "be"}
 _ENDS = frozenset(".;!?\n|")
 _LOOSE_WORDS = frozenset(
-    ["about", "roughly", "approximately", "approx", "nearly", "around", "almost", "circa", "ca", "some", "etwa", "rund", "environ", "order", "≈", "~", "∼", "≃", "≅", "≐"]
+    [
+        "about",
+        "roughly",
+        "approximately",
+        "approx",
+        "nearly",
+        "around",
+        "almost",
+        "circa",
+        "ca",
+        "some",
+        "etwa",
+        "rund",
+        "environ",
+        "order",
+        "≈",
+        "~",
+        "∼",
+        "≃",
+        "≅",
+        "≐",
+    ]
 )
-_LOOSE_PAIRS = frozenset(("close to", "just over", "just under", "order of", "orders of", "close by"))
+_LOOSE_PAIRS = frozenset(
+    ("close to", "just over", "just under", "order of", "orders of", "close by")
+)
 _UPPER_WORDS = frozenset(["<", "≤", "⩽", "≲", "≪", "below", "under", "within"])
 _UPPER_PAIRS = frozenset(
-    ["less than", "smaller than", "fewer than", "lower than", "better than", "at most", "up to", "bounded by", "not exceed", "not exceeding", "never exceed", "never exceeds", "not exceeds"]
+    [
+        "less than",
+        "smaller than",
+        "fewer than",
+        "lower than",
+        "better than",
+        "at most",
+        "up to",
+        "bounded by",
+        "not exceed",
+        "not exceeding",
+        "never exceed",
+        "never exceeds",
+        "not exceeds",
+    ]
 )
-_LOWER_WORDS = frozenset([">", "≥", "⩾", "≳", "≫", "above", "exceed", "exceeds", "exceeded", "exceeding"])
+_LOWER_WORDS = frozenset(
+    [">", "≥", "⩾", "≳", "≫", "above", "exceed", "exceeds", "exceeded", "exceeding"]
+)
 _LOWER_PAIRS = frozenset(["greater than", "larger than", "more than", "higher than", "at least"])
 _MINUS = frozenset(("minus", "negative", "moins"))
 _SIZE = (
@@ -54,7 +93,27 @@ _LEVEL_BEFORE = re.compile(
     re.IGNORECASE,
 )
 LEVELS = frozenset(
-    ["50", "68", "68.3", "68.27", "80", "90", "95", "95.4", "95.45", "97.5", "2.5", "98", "99", "99.5", "99.7", "99.73", "99.9", "5", "1"]
+    [
+        "50",
+        "68",
+        "68.3",
+        "68.27",
+        "80",
+        "90",
+        "95",
+        "95.4",
+        "95.45",
+        "97.5",
+        "2.5",
+        "98",
+        "99",
+        "99.5",
+        "99.7",
+        "99.73",
+        "99.9",
+        "5",
+        "1",
+    ]
 )
 """Confidence and significance levels in use, in percent."""
 _FRACTIONS = frozenset(["0.5", "0.68", "0.8", "0.80", "0.9", "0.90", "0.95", "0.98", "0.975", "0.025", "0.99", "0.995", "0.999", "0.05", "0.01", "0.005", "0.001", "0.1", "0.10"])  # fmt: skip

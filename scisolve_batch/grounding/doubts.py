@@ -70,10 +70,13 @@ def _is_quote(judged: Judged, page: Page, at: int) -> bool:
     text = page.reading.text.clean
     if at and _PLUS_MINUS.fullmatch(text, page.judged[at - 1].item.end, item.start):
         return False  # an uncertainty is printed under a name of its own
-    if item.small and item.integer:
-        before = text[max(0, item.start - 24) : item.start]
-        return bool(_VALUE_BEFORE.search(before)) and not _NOUN_AFTER.match(text, item.end)
-    return True
+    return not item.small or in_value_position(item, text)
+
+
+def in_value_position(item: Item, text: str) -> bool:
+    """Whether a number stands where a result stands: `is 5`, `(5)`, `5 for`, not `two cases`."""
+    before = text[max(0, item.start - 24) : item.start]
+    return bool(_VALUE_BEFORE.search(before)) and not _NOUN_AFTER.match(text, item.end)
 
 
 def _find_rival(judged: Judged, page: Page, pool: Pool) -> tuple[Label, Number] | None:

@@ -41,6 +41,16 @@ VERSION_NAME = re.compile(
     r"(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?!\w|\.\d)",
     re.IGNORECASE,
 )
+_STANDARDS = (
+    "IEEE|ISO|RFC|DIN|ANSI|NIST|CODATA|WGS|PEP|ASTM|IEC|EN|JIS|IAU|AMS|MSC|PMC|PMID|ISBN|ISSN|DOI"
+)
+_MONTHS = "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september october november december"
+MAY_NAME = frozenset(
+    [*_SOFTWARE.replace("\\", "").split("|"), *_STANDARDS.lower().split("|"), *_MONTHS.split(), "c"]
+)
+"""Words after which digits may be a version, a date or the number of a standard."""
+ATTACHES = frozenset("^_{-*+" + _UP + "⁺⁻₀₁₂₃₄₅₆₇₈₉")
+"""What begins an exponent or a subscript of a word."""
 NAME_TAIL = re.compile(
     r"(?<=\d)(?:[-/]\d{1,4}(?!\.?\d))+|(?:(?<=[A-Z])|(?<=\b\w)|(?<=\b\w\w)|(?<=\b\w\w\w))-\d{1,4}(?![.\d%])(?!\s?(?:%|percent))"
 )
@@ -48,7 +58,29 @@ ATTACHED = re.compile(
     rf"(?:_?\{{[\w ,+\-–=]*\}}|_\w+)?(?:(?:\^|\*\*)\s?[{{(]?[-–+]?\d{{1,3}}(?:/\d{{1,2}})?[)}}]?(?!\.?\d)"
     rf"|[⁺⁻]?[{_UP}]{{1,6}}|[₀-₉]{{1,6}})?"
 )
-PLAIN_WORDS = frozenset(["by", "to", "of", "is", "at", "in", "or", "and", "vs", "the", "for", "than", "on", "as", "up", "be", "das", "der", "und"])
+PLAIN_WORDS = frozenset(
+    [
+        "by",
+        "to",
+        "of",
+        "is",
+        "at",
+        "in",
+        "or",
+        "and",
+        "vs",
+        "the",
+        "for",
+        "than",
+        "on",
+        "as",
+        "up",
+        "be",
+        "das",
+        "der",
+        "und",
+    ]
+)
 """Short words that a hyphen does not make a name of, as in `10-by-20`."""
 NEXT_WORD = re.compile(r"(?:\s?-\s?|\s+|\s?,\s)?([A-Za-z]+)\b")
 
@@ -103,7 +135,7 @@ MONTH_DATE = re.compile(
     re.IGNORECASE,
 )
 STANDARD = re.compile(
-    r"(?:IEEE|ISO|RFC|DIN|ANSI|NIST|CODATA|WGS|PEP|ASTM|IEC|EN|JIS|IAU|AMS|MSC|PMC|PMID|ISBN|ISSN|DOI)"
+    rf"(?:{_STANDARDS})"
     r"(?:[\s:/-]{0,2}[\dXx][\d./-]*\d|\s?\d)(?![.\d])"
 )
 YEAR = re.compile(r"(?:18|19|20)\d{2}")

@@ -50,6 +50,8 @@ def _judge(item: Item, page: Page, pool: Pool) -> list[Judged]:
         return [Judged(item, Verdict.UNGROUNDED, "unread")]
     if item.kind is Kind.STRUCTURAL and item.why != "count":
         return [Judged(item, Verdict.STRUCTURAL)]
+    if item.kind is Kind.STRUCTURAL and not doubts.in_value_position(item, page.reading.text.clean):
+        return [Judged(item, Verdict.STRUCTURAL)]
     matches = find_matches(item, pool)
     if matches:
         return [_choose(item, matches, page, pool)]

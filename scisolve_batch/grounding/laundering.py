@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from scisolve_batch.grounding.constants import MOST_CONSTANTS, Constant, find_constants
 from scisolve_batch.grounding.judged import Judged, Page
 from scisolve_batch.grounding.match import Match
-from scisolve_batch.grounding.origins import Origin, find_copies, find_joins, find_sums
+from scisolve_batch.grounding.origins import find_copies, find_joins, find_sums
 from scisolve_batch.grounding.policy import Question
 from scisolve_batch.grounding.replay import Finding, Replay, open_replay
 from scisolve_batch.grounding.sources import Number, Pool
 from scisolve_batch.grounding.static import find_static_copies
 from scisolve_batch.records import Verdict
 
+_RUN = re.compile(r"\d[\d_.]*")
+MOST_ORIGINS = 3
+"""Ways from constants to a number that are tried."""
 MOST_SUPPORTS = 6
 """Supporting numbers of a literal that are tested; a literal with more is not a copied one."""
 
@@ -25,85 +30,93 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
     """
     cells = [cell for cell in question.cells if cell.ok]
     codes = [cell.code for cell in cells]
+    if question.rerun is None and not _stand_in(codes, pages):
+        return
     given = {abs(one.value) for one in pool.numbers if pool.texts[one.source].cell is None}
     constants = [one for one in find_constants(codes) if one.value not in given]
     if not constants:
         return
-    few = constants[:MOST_CONSTANTS]
-    static = find_static_copies(codes, constants)
     replay = None
     if question.rerun is not None:
         replay = open_replay(codes, [cell.stdout for cell in cells], question.rerun)
-    findings: dict[int, Finding] = {}
+    trial = _Trial(pool, codes, constants[:MOST_CONSTANTS], replay)
     for page in pages:
         for judged in page.judged:
             if judged.verdict is Verdict.GROUNDED and judged.chosen is not None:
-                _expose(judged, pool, few, static, replay, findings)
+                trial.judge(judged)
 
 
-def _expose(
-    judged: Judged,
-    pool: Pool,
-    constants: Sequence[Constant],
-    static: dict[tuple[int, str], bool],
-    replay: Replay | None,
-    findings: dict[int, Finding],
-) -> None:
-    supports = judged.matches
-    if len(supports) > MOST_SUPPORTS or any(
-        pool.texts[one.number.source].cell is None for one in supports
-    ):
-        return
-    parameter: Match | None = None
-    worst = Finding.COPIED
-    for match in supports:
-        finding = findings.get(id(match.number))
-        if finding is None:
-            finding = _test(match.number, constants, static, replay)
-            findings[id(match.number)] = finding
-        if finding is Finding.COMPUTED:
+def _stand_in(codes: Sequence[str], pages: Sequence[Page]) -> bool:
+    """Whether the digits of any support stand in the code, points aside: the cheap first look."""
+    runs = [
+        run.replace(".", "").replace("_", "").strip("0") for run in _RUN.findall("\n".join(codes))
+    ]
+    runs = [run for run in runs if len(run) > 1]
+    for page in pages:
+        for judged in page.judged:
+            for match in judged.matches[:MOST_SUPPORTS]:
+                digits = "".join(map(str, match.number.value.as_tuple().digits)).strip("0")
+                begun = digits[:-1] if len(digits) > 2 else digits
+                if len(digits) > 1 and any(run.startswith(begun) for run in runs):
+                    return True
+    return False
+
+
+@dataclass(slots=True)
+class _Trial:
+    """What is known so far about the printed numbers of one session."""
+
+    pool: Pool
+    codes: list[str]
+    constants: list[Constant]
+    replay: Replay | None
+    findings: dict[int, Finding] = field(default_factory=dict)
+    seen: set[tuple[int, str]] | None = None
+
+    def judge(self, judged: Judged) -> None:
+        """Take a literal's support away when every number that supports it was copied."""
+        supports = judged.matches
+        if len(supports) > MOST_SUPPORTS or any(
+            self.pool.texts[one.number.source].cell is None for one in supports
+        ):
             return
-        if finding is Finding.PARAMETER:
-            parameter = match
-        if finding is Finding.UNKNOWN:
-            worst = Finding.UNKNOWN
-    if parameter is not None:
-        judged.chosen = Match(parameter.number, "parameter")
-    elif worst is Finding.UNKNOWN:
-        judged.verdict, judged.reason = Verdict.UNKNOWN, "not_reproduced"
-    else:
-        judged.fail("constant", judged.chosen.number if judged.chosen else None)
+        parameter: Match | None = None
+        unknown = False
+        for match in supports:
+            finding = self.findings.get(id(match.number))
+            if finding is None:
+                finding = self.findings[id(match.number)] = self.test(match.number)
+            if finding is Finding.COMPUTED:
+                return
+            if finding is Finding.PARAMETER:
+                parameter = match
+            unknown = unknown or finding is Finding.UNKNOWN
+        if parameter is not None:
+            judged.chosen = Match(parameter.number, "parameter")
+        elif unknown:
+            judged.verdict, judged.reason = Verdict.UNKNOWN, "not_reproduced"
+        else:
+            judged.fail("constant", judged.chosen.number if judged.chosen else None)
 
-
-def _test(
-    number: Number,
-    constants: Sequence[Constant],
-    static: dict[tuple[int, str], bool],
-    replay: Replay | None,
-) -> Finding:
-    """What is known about one printed number."""
-    before = [one for one in constants if one.cell <= number.source]
-    origins = list(_origins(number, before))
-    if not origins:
+    def test(self, number: Number) -> Finding:
+        """What is known about one printed number."""
+        if len(number.value.as_tuple().digits) - (number.place >= 0) < 2:
+            return Finding.COMPUTED
+        before = [one for one in self.constants if one.cell <= number.source]
+        copies = list(find_copies(number, before))
+        if copies and (number.source, number.text) in self.static():
+            return Finding.COPIED
+        if self.replay is None:
+            return Finding.COMPUTED
+        origins = copies or [*find_joins(number, before), *find_sums(number, before)]
+        for origin in origins[:MOST_ORIGINS]:
+            finding = self.replay.test(number, origin)
+            if finding is not Finding.COMPUTED:
+                return finding
         return Finding.COMPUTED
-    if (number.source, number.text) in static and origins[0].how == "copy":
-        return Finding.COPIED
-    if replay is None:
-        return Finding.COMPUTED
-    result = Finding.COMPUTED
-    for origin in origins[:3]:
-        finding = replay.test(number, origin)
-        if finding is not Finding.COMPUTED:
-            return finding
-        result = finding
-    return result
 
-
-def _origins(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]:
-    if len(number.value.as_tuple().digits) - (number.place >= 0) < 2:
-        return
-    copies = list(find_copies(number, constants))
-    yield from copies
-    if not copies:
-        yield from find_joins(number, constants)
-        yield from find_sums(number, constants)
+    def static(self) -> set[tuple[int, str]]:
+        """The copies that can be seen without running anything."""
+        if self.seen is None:
+            self.seen = find_static_copies(self.codes, self.constants)
+        return self.seen

@@ -100,11 +100,22 @@ class _Reader:
         if lower in BEGINNERS or lower in ("a", "an"):
             if self._phrase(lower, end):
                 return
+            self.at = end
+            if text[end : end + 1] not in forms.ATTACHES:
+                return
+            self.at = end - len(word)
         elif lower in ("sqrt", "pi"):
             symbol = read_root(text, self.at) if lower == "sqrt" else read_pi(text, self.at)
             if symbol:
                 self._exact(symbol, "symbol")
                 return
+        elif (
+            word.isalpha()
+            and lower not in forms.MAY_NAME
+            and text[end : end + 1] not in forms.ATTACHES
+        ):
+            self.at = end
+            return
         decimals = forms.GLUED_DECIMAL.match(text, self.at)
         if decimals and not forms.VERSION_NAME.match(text, self.at):
             self.at = decimals.end(1)  # the number follows

@@ -19,7 +19,49 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _STOP = frozenset(
-    ["the", "a", "an", "of", "at", "is", "in", "for", "and", "to", "by", "with", "from", "on", "as", "per", "or", "its", "it", "are", "was", "be", "value", "result", "np", "float", "int", "array", "none", "dtype", "e", "j", "x10", "print", "we", "i", "get", "run", "gives", "that", "this"]
+    [
+        "the",
+        "a",
+        "an",
+        "of",
+        "at",
+        "is",
+        "in",
+        "for",
+        "and",
+        "to",
+        "by",
+        "with",
+        "from",
+        "on",
+        "as",
+        "per",
+        "or",
+        "its",
+        "it",
+        "are",
+        "was",
+        "be",
+        "value",
+        "result",
+        "np",
+        "float",
+        "int",
+        "array",
+        "none",
+        "dtype",
+        "e",
+        "j",
+        "x10",
+        "print",
+        "we",
+        "i",
+        "get",
+        "run",
+        "gives",
+        "that",
+        "this",
+    ]
 )
 _SHORT = {
     short: word

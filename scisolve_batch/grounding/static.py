@@ -46,25 +46,23 @@ class _Walk:
     prints: list[tuple[int, ast.Call]] = field(default_factory=list)
 
 
-def find_static_copies(
-    codes: Sequence[str], constants: Sequence[Constant]
-) -> dict[tuple[int, str], bool]:
+def find_static_copies(codes: Sequence[str], constants: Sequence[Constant]) -> set[tuple[int, str]]:
     """The numbers that each code prints as copied constants, as pairs of code and text."""
     walk = _Walk()
     if sum(map(len, codes)) > MOST_CODE:
-        return {}
+        return set()
     for cell, code in enumerate(codes):
         try:
             tree = ast.parse(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         _collect(tree, walk, cell)
-    found: dict[tuple[int, str], bool] = {}
+    found: set[tuple[int, str]] = set()
     for cell, call in walk.prints:
         for argument in call.args:
             for number, names in _printed(argument, walk):
                 if _only_printed(names, walk) and _only_once(number, constants):
-                    found[cell, number.text] = True
+                    found.add((cell, number.text))
     return found
 
 
