@@ -140,7 +140,9 @@ def play_round(rng: random.Random, folder: Path, suite: Path, *, victim: str) ->
     assert process.stderr is not None
     words = process.stderr.read().decode()
     process.stderr.close()
-    if not (run / "journal.jsonl").exists():
+    if not (run / "manifest.json").exists() and victim in ("run", "everything"):
+        return wrong  # killed before there was a run
+    if not (run / "manifest.json").exists():
         wrong["never started"] += 1
         print(words[-2000:])
         return wrong

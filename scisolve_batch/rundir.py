@@ -241,8 +241,8 @@ class RunDir:
         except OSError as error:
             raise RunDirError(f"{path}: cannot be made: {error.strerror or error}") from error
         run = cls(path, manifest)
+        write_whole(path / MANIFEST, _dump(manifest), durable=True)  # from here on it can go on
         run._claim()
-        write_whole(path / MANIFEST, _dump(manifest), durable=True)
         return run
 
     @classmethod
