@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.records import (
@@ -48,6 +49,29 @@ def encode_json(data: Any, *, indent: int | None = None) -> bytes:
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent)
     return text.encode("utf-8", "backslashreplace")
+
+
+def encode_record(data: Any) -> bytes:
+    """JSON of a record for people to read, with a line end.
+
+    A number that is not finite is written as a string, which reading turns back; a lone surrogate
+    as its escape.
+    """
+    try:
+        return to_json(data, indent=1, inf_nan_mode="strings") + b"\n"
+    except PydanticSerializationError:
+        return to_json(_escape_surrogates(data), indent=1, inf_nan_mode="strings") + b"\n"
+
+
+def _escape_surrogates(data: Any) -> Any:
+    match data:
+        case str():
+            return data.encode("utf-8", "backslashreplace").decode("utf-8")
+        case dict():
+            return {key: _escape_surrogates(item) for key, item in data.items()}
+        case list() | tuple():
+            return [_escape_surrogates(item) for item in data]
+    return data
 
 
 def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
@@ -97,7 +121,7 @@ def _read_lines(path: Path) -> Iterator[Any]:
 
 
 def _dump(record: BaseModel) -> bytes:
-    return encode_json(record.model_dump(mode="json"), indent=1) + b"\n"
+    return encode_record(record.model_dump(mode="json"))
 
 
 def _cell_meta(cell: Cell) -> dict[str, Any]:
@@ -167,13 +191,13 @@ class ProblemDir:
         write_whole(self.cells / f"{stem}.py", cell.code.encode("utf-8", "backslashreplace"))
         write_whole(self.cells / f"{stem}.out", cell.stdout.encode("utf-8", "backslashreplace"))
         write_whole(self.cells / f"{stem}.err", cell.stderr.encode("utf-8", "backslashreplace"))
-        write_whole(self.cells / f"{stem}.json", encode_json(_cell_meta(cell), indent=1) + b"\n")
+        write_whole(self.cells / f"{stem}.json", encode_record(_cell_meta(cell)))
 
     def write_solution(self, solution: Solution) -> None:
         """Write the record of the problem, durably."""
         data = solution.model_dump(mode="json", exclude={"cells"})
         data["cells"] = [_cell_meta(cell) for cell in solution.cells]
-        write_whole(self.path / SOLUTION, encode_json(data, indent=1) + b"\n", durable=True)
+        write_whole(self.path / SOLUTION, encode_record(data), durable=True)
 
     def digest(self) -> str:
         """SHA-256 over the names and bytes of all evidence; the working folder is not evidence."""

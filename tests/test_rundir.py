@@ -160,6 +160,18 @@ def test_a_number_that_json_cannot_hold_is_an_error_and_not_a_broken_file():
         encode_json({"x": float("nan")})
 
 
+def test_a_record_with_what_json_cannot_hold_is_written_all_the_same(tmp_path):
+    odd = Cell(index=1, note="a\ud83d b", wall_s=float("inf"))
+    with RunDir.create(tmp_path / "run", manifest("a")) as run:
+        folder = run.problem("a")
+        folder.prepare(run.manifest.problems[0])
+        folder.write_solution(solution("a", cells=(odd,), model_s=float("nan")))
+        json.loads((folder.path / "solution.json").read_bytes(), parse_constant=pytest.fail)
+        found = folder.read_solution()
+    assert found.model_s != found.model_s and found.cells[0].wall_s == float("inf")
+    assert found.cells[0].note == "a\\ud83d b"
+
+
 def test_a_failed_write_leaves_the_old_file_and_no_part(tmp_path):
     target = tmp_path / "file"
     target.mkdir()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -309,7 +310,7 @@ class _Work:
 
     def count(self, name: object, arguments: object, text: str) -> None:
         """Stop at the same call with the same result, apart from the number of the cell."""
-        outcome = text.partition("\n")[2] or text
+        outcome = _CELL_NUMBER.sub("cell", text)  # also in tracebacks: `<cell 3>`
         key = json.dumps([name, arguments, outcome], sort_keys=True, default=str)
         self.calls_seen[key] += 1
         if self.calls_seen[key] >= SAME_CALL_LIMIT:
@@ -407,6 +408,9 @@ def _result(call: Block, text: str, *, error: bool) -> Block:
     if error:
         block["is_error"] = True
     return block
+
+
+_CELL_NUMBER = re.compile(r"\bcell \d+")
 
 
 def _total(costs: Iterable[float | None]) -> float | None:

@@ -201,8 +201,15 @@ def test_the_seconds_run_out_and_waits_for_the_service_do_not_count():
 
 def test_the_same_call_with_the_same_result_three_times_is_stuck():
     turns = [run_python("1/0"), run_python("print(2)"), run_python("1/0"), run_python("1/0")]
-    boom = Cell(index=1, status=CellStatus.ERROR, traceback="ZeroDivisionError")
-    session = PlayedSession(boom, "2\n", boom, boom)
+    booms = [
+        Cell(
+            index=number,
+            status=CellStatus.ERROR,
+            traceback=f'File "<cell {number}>", line 1\nZeroDivisionError',
+        )
+        for number in (1, 3, 4)
+    ]
+    session = PlayedSession(booms[0], "2\n", *booms[1:])
     solution, messages, _ = play(*turns, session=session)
     assert solution.stop_reason is StopReason.STUCK
     assert list(results(messages).values())[-1]["content"] == prompt.STUCK
