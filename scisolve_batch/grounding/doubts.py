@@ -127,7 +127,7 @@ def doubt_coincidences(page: Page, pool: Pool) -> None:
             )
 
 
-def explain_derived(page: Page, pool: Pool) -> None:
+def explain_derived(page: Page) -> None:
     """Name the pair of printed numbers in the same sentence that an unprinted result follows from."""
     for judged in page.judged:
         if (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from scisolve_batch.grounding.items import Kind
+
 SCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
 """Superscript and subscript digits."""
 _UP = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -30,7 +32,6 @@ ATOM = re.compile(
 
 # -- words with digits ------------------------------------------------------------------
 GLUED_DECIMAL = re.compile(rf"([{_LETTER}_]+)\d+\.\d+(?!\.?\d)")
-REFERENCE_WORD = re.compile(r"(?:sec|section|eq|eqn|fig|figure|tab|table|ch)", re.IGNORECASE)
 _SOFTWARE = (
     r"python|numpy|scipy|matplotlib|pandas|sympy|mpmath|numba|jax|torch|pytorch|tensorflow|julia|matlab|octave"
     r"|scikit-learn|sklearn|statsmodels|cuda|mkl|openblas|gcc|clang|fortran|linux|ubuntu|debian|macos|windows"
@@ -86,6 +87,8 @@ NEXT_WORD = re.compile(r"(?:\s?-\s?|\s+|\s?,\s)?([A-Za-z]+)\b")
 
 # -- runs of digits that are no numbers -----------------------------------------------------
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+MIXED_UP = re.compile(r"\d[\d.,]*[OoОоIlЗ|]+[\d.,]*\d[\w.,]*(?<!\.)")
+"""Letters that look like digits, between digits."""
 NOT_NUMBERS = (
     (
         re.compile(
@@ -96,29 +99,31 @@ NOT_NUMBERS = (
             rf"|\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH},?\s(?:19|20)\d{{2}}(?!\d)",
             re.IGNORECASE,
         ),
+        Kind.NAME,
         "date",
     ),
-    (re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?![\d:])"), "time"),
-    (re.compile(r"(?:0?\d|1[0-2]):[0-5]\d\s?(?:a\.?m|p\.?m)\b", re.IGNORECASE), "time"),
+    (re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?![\d:])"), Kind.NAME, "time"),
+    (re.compile(r"(?:0?\d|1[0-2]):[0-5]\d\s?(?:a\.?m|p\.?m)\b", re.IGNORECASE), Kind.NAME, "time"),
     (
         re.compile(
             r"(?:[01]\d|2[0-3]):[0-5]\d(?![\d:.]|\s?(?:ratio|odds))(?:\s?(?:am|pm|UTC|Z)\b)?"
         ),
+        Kind.NAME,
         "time",
     ),
     (
         re.compile(r"\d{1,4}(?:\.\d{1,4}){2,4}(?:\.?(?:rc|a|b|dev|post)\d{1,3})?(?![.,]?\d)"),
+        Kind.NAME,
         "version",
     ),
-    (re.compile(r"\d+(?:st|nd|rd|th|er|ère|ème|e)\b(?!-)", re.IGNORECASE), "ordinal"),
-    (re.compile(r"\d+(?:\.\d+)?th\b|\d+(?:st|nd|rd|th)\b", re.IGNORECASE), "ordinal"),
-    (re.compile(r"[1-9]-?[Dd]\b"), "name"),
-    (re.compile(r"\d{2,3}-bit\b"), "name"),
+    (re.compile(r"\d+(?:st|nd|rd|th|er|ère|ème|e)\b(?!-)", re.IGNORECASE), Kind.NAME, "ordinal"),
+    (re.compile(r"\d+(?:\.\d+)?th\b|\d+(?:st|nd|rd|th)\b", re.IGNORECASE), Kind.NAME, "ordinal"),
+    (re.compile(r"[1-9]-?[Dd]\b"), Kind.NAME, "name"),
+    (re.compile(r"\d{2,3}-bit\b"), Kind.NAME, "name"),
+    (MIXED_UP, Kind.UNREAD, "unread"),
 )
 """Dates, times, versions, ordinals."""
 BASED = re.compile(r"0x[0-9a-f_]+\b|0b[01_]+\b|0o[0-7_]+\b", re.IGNORECASE)
-MIXED_UP = re.compile(r"\d[\d.,]*[OoОоIlЗ|]+[\d.,]*\d[\w.,]*(?<!\.)")
-"""Letters that look like digits, between digits."""
 
 # -- numbers --------------------------------------------------------------------------------
 SIGN = re.compile(
@@ -138,6 +143,7 @@ STANDARD = re.compile(
     rf"(?:{_STANDARDS})"
     r"(?:[\s:/-]{0,2}[\dXx][\d./-]*\d|\s?\d)(?![.\d])"
 )
+NAMES = ((VERSION_NAME, "version"), (MONTH_DATE, "date"), (STANDARD, "name"))
 YEAR = re.compile(r"(?:18|19|20)\d{2}")
 CITED_BEFORE = re.compile(
     r"\bet\s+al\.?,?\s?[(\[]?$|\b[A-Z]\w+\s(?:and|&)\s[A-Z]\w+,?\s?[(\[]?$|[(\[;][^()\[\]\d]{0,60}[A-Z]\w+\.?,\s$"
@@ -230,8 +236,8 @@ def is_cited(text: str, start: int, end: int) -> bool:
     return bool(CITED_BEFORE.search(before) and CITED_AFTER.match(text, end))
 
 
-def in_brackets(text: str, start: int, end: int) -> bool:
-    """Whether square brackets stand around a span, like in a printed array."""
+def in_brackets(text: str, start: int) -> bool:
+    """Whether square brackets stand around a place, like in a printed array."""
     opened = text.rfind("[", max(0, start - 400), start)
     return opened > text.rfind("]", max(0, start - 400), start)
 

@@ -1,5 +1,6 @@
-"""The policy `decimal`: each number of an answer is what a printed number becomes when it is
-shown to the same last digit, or follows from one by a relation that the text names.
+"""The policy `decimal`: a literal is a printed number, shown to the literal's own last digit.
+
+Or it follows from one by a relation that the text names (percent, prefix, bound, order, ...).
 
 It cannot see whether a printed number is right, only that it was printed and, with a re-run,
 that it was computed and not copied.
@@ -31,7 +32,7 @@ def judge_decimal(question: Question) -> list[Literal]:
         doubts.check_printed_units(page, pool)
         doubts.doubt_names(page, pool, strict=question.strict_names)
         doubts.doubt_coincidences(page, pool)
-        doubts.explain_derived(page, pool)
+        doubts.explain_derived(page)
     return [_literal(one, page, pool) for page in pages for one in page.judged]
 
 
@@ -44,14 +45,10 @@ def _judge_text(where: str, text: str, pool: Pool) -> Page:
 
 
 def _judge(item: Item, page: Page, pool: Pool) -> list[Judged]:
-    if item.kind is Kind.NAME:
-        return [Judged(item, Verdict.NOT_A_NUMBER)]
-    if item.kind is Kind.UNREAD:
-        return [Judged(item, Verdict.UNGROUNDED, "unread")]
-    if item.kind is Kind.STRUCTURAL and item.why != "count":
-        return [Judged(item, Verdict.STRUCTURAL)]
-    if item.kind is Kind.STRUCTURAL and not doubts.in_value_position(item, page.reading.text.clean):
-        return [Judged(item, Verdict.STRUCTURAL)]
+    if item.kind is not Kind.NUMBER:
+        decided = _without_sources(item, page)
+        if decided is not None:
+            return [decided]
     matches = find_matches(item, pool)
     if matches:
         return [_choose(item, matches, page, pool)]
@@ -65,6 +62,16 @@ def _judge(item: Item, page: Page, pool: Pool) -> list[Judged]:
     miss = explain_miss(item, pool)
     verdict = Verdict.OVERPRECISE if miss.reason == "overprecise" else Verdict.UNGROUNDED
     return [Judged(item, verdict, miss.reason, nearest=miss.number)]
+
+
+def _without_sources(item: Item, page: Page) -> Judged | None:
+    """The verdict on what is no number; None for a small count that reports a result."""
+    if item.kind is Kind.NAME:
+        return Judged(item, Verdict.NOT_A_NUMBER)
+    if item.kind is Kind.UNREAD:
+        return Judged(item, Verdict.UNGROUNDED, "unread")
+    result = item.why == "count" and doubts.in_value_position(item, page.reading.text.clean)
+    return None if result else Judged(item, Verdict.STRUCTURAL)
 
 
 def _piece(item: Item, page: Page, pool: Pool, *, printed: bool) -> Judged | None:
@@ -88,7 +95,8 @@ def _choose(item: Item, matches: list[Match], page: Page, pool: Pool) -> Judged:
         in_cell = pool.texts[number.source].cell is not None
         if beside is not None:  # an uncertainty stands near its value, under a label of its own
             near = number.source == beside.source
-            rank = (0.0, in_cell, near, -abs(number.start - beside.start) if near else 0)
+            gap = abs(number.start - beside.start) if near else 0
+            rank: tuple[float, ...] = (0.0, in_cell, near, -gap)
         else:
             fresh, shifted = id(number) not in used, match.relation == "percent"
             rank = (score, in_cell, fresh, shifted, -number.source, -number.start)
@@ -125,4 +133,4 @@ def _literal(judged: Judged, page: Page, pool: Pool) -> Literal:
         literal["cell"] = text.cell
         literal["line"] = pool.line(number) if text.cell is not None else None
         literal["label"] = label.text if label else ""
-    return Literal(**literal)  # type: ignore[arg-type]
+    return Literal(**literal)

@@ -11,7 +11,7 @@ from scisolve_batch.grounding.judged import Judged, Page
 from scisolve_batch.grounding.match import Match
 from scisolve_batch.grounding.origins import find_copies, find_joins, find_sums
 from scisolve_batch.grounding.policy import Question
-from scisolve_batch.grounding.replay import Finding, Replay, open_replay
+from scisolve_batch.grounding.replay import Finding, Replay
 from scisolve_batch.grounding.sources import Number, Pool
 from scisolve_batch.grounding.static import find_static_copies
 from scisolve_batch.records import Verdict
@@ -38,7 +38,7 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
         return
     replay = None
     if question.rerun is not None:
-        replay = open_replay(codes, [cell.stdout for cell in cells], question.rerun)
+        replay = Replay(list(codes), [cell.stdout for cell in cells], question.rerun)
     trial = _Trial(pool, codes, constants[:MOST_CONSTANTS], replay)
     for page in pages:
         for judged in page.judged:

@@ -13,10 +13,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from scisolve_batch.grounding import forms
-from scisolve_batch.grounding.context import is_level, read_setting, reference_before
 from scisolve_batch.grounding.items import CONTEXT, LONGEST_EXPONENT, Item, Kind, Option
+from scisolve_batch.grounding.numerals import Numerals
 from scisolve_batch.grounding.reading import Text, read_text
-from scisolve_batch.grounding.separators import Chunk, Split, split_run, uses_decimal_comma
+from scisolve_batch.grounding.separators import Chunk, uses_decimal_comma
+from scisolve_batch.grounding.surroundings import Surroundings, apply_setting
 from scisolve_batch.grounding.symbols import (
     Symbol,
     read_command,
@@ -24,8 +25,7 @@ from scisolve_batch.grounding.symbols import (
     read_product,
     read_root,
 )
-from scisolve_batch.grounding.units import read_unit
-from scisolve_batch.grounding.words import AFTER_DIGITS, BEGINNERS, is_number_word, read_phrase
+from scisolve_batch.grounding.words import BEGINNERS, is_number_word, read_phrase
 
 LONGEST_NUMBER = 2000
 """Digits of a number that are read; a longer one is `unread`."""
@@ -60,13 +60,13 @@ class _Reader:
     text: str
     at: int = 0
     items: list[Item] = field(default_factory=list)
-    comma: bool = False
-    markers: int = 0
-    """The last list marker at the beginning of a line."""
+    numerals: Numerals = field(init=False)
+    surroundings: Surroundings = field(init=False)
 
     def read(self) -> None:
-        self.comma = uses_decimal_comma(self.text)
         text = self.text
+        self.numerals = Numerals(text, comma=uses_decimal_comma(text))
+        self.surroundings = Surroundings(text, self.items)
         while (found := forms.ATOM.search(text, self.at)) is not None:
             self.at = found.start()
             kind = found.lastgroup
@@ -95,46 +95,37 @@ class _Reader:
     # -- words ------------------------------------------------------------------------
 
     def _word(self, word: str, end: int) -> None:
-        text = self.text
-        lower = word.lower()
+        """A word: part of a number in words, a name with digits, or nothing."""
+        text, lower = self.text, word.lower()
         if lower in BEGINNERS or lower in ("a", "an"):
             if self._phrase(lower, end):
                 return
-            self.at = end
-            if text[end : end + 1] not in forms.ATTACHES:
-                return
-            self.at = end - len(word)
         elif lower in ("sqrt", "pi"):
             symbol = read_root(text, self.at) if lower == "sqrt" else read_pi(text, self.at)
             if symbol:
                 self._exact(symbol, "symbol")
                 return
-        elif (
-            word.isalpha()
-            and lower not in forms.MAY_NAME
-            and text[end : end + 1] not in forms.ATTACHES
-        ):
+        attached = text[end : end + 1] in forms.ATTACHES
+        if word.isalpha() and lower not in forms.MAY_NAME and not attached:
             self.at = end
-            return
+        else:
+            self._named(lower, end)
+
+    def _named(self, lower: str, end: int) -> None:
+        """A word with digits in it or on it: a version, a date, an identifier, an exponent."""
+        text = self.text
         decimals = forms.GLUED_DECIMAL.match(text, self.at)
         if decimals and not forms.VERSION_NAME.match(text, self.at):
             self.at = decimals.end(1)  # the number follows
-            if reference := forms.REFERENCE_WORD.fullmatch(decimals[1]):
-                self.at = reference.end() - reference.start() + decimals.start()
             return
-        if version := forms.VERSION_NAME.match(text, self.at):
-            self._add(Kind.NAME, version.end(), "version")
-            return
-        for pattern, why in ((forms.MONTH_DATE, "date"), (forms.STANDARD, "name")):
-            if dated := pattern.match(text, self.at):
-                self._add(Kind.NAME, dated.end(), why)
+        for pattern, why in forms.NAMES:
+            if found := pattern.match(text, self.at):
+                self._add(Kind.NAME, found.end(), why)
                 return
         name = None if lower in forms.PLAIN_WORDS else forms.NAME_TAIL.match(text, end)
         tail = name.end() if name else end
         attached = forms.ATTACHED.match(text, tail)
-        if attached:
-            tail = attached.end()
-        self._add(Kind.NAME, tail, "name")
+        self._add(Kind.NAME, attached.end() if attached else tail, "name")
 
     def _phrase(self, lower: str, end: int) -> bool:
         """A number in words; single small ones are structural."""
@@ -188,8 +179,12 @@ class _Reader:
         else:
             self._exact(symbol, "symbol")
 
+    def _sign_before(self, start: int) -> tuple[int, bool]:
+        self.numerals.floor = self.items[-1].end if self.items else 0
+        return self.numerals.sign(start)
+
     def _exact(self, symbol: Symbol, why: str, options: tuple[Option, ...] = ()) -> None:
-        start, negative = self._sign(self.at)
+        start, negative = self._sign_before(self.at)
         value = -symbol.value if negative else symbol.value
         item = Item(
             start=start,
@@ -207,198 +202,31 @@ class _Reader:
 
     def _run(self, end: int) -> None:
         text, start = self.text, self.at
-        for pattern, why in forms.NOT_NUMBERS:
+        for pattern, kind, why in forms.NOT_NUMBERS:
             if (found := pattern.match(text, start)) is not None:
-                self._add(Kind.NAME, found.end(), why)
+                self._add(kind, found.end(), why)
                 return
         if (found := forms.BASED.match(text, start)) is not None:
             self._based(found)
-            return
-        if (symbol := read_product(text, start)) is not None:
+        elif (symbol := read_product(text, start)) is not None:
             self._exact(symbol, "symbol")
-            return
-        if (found := forms.MIXED_UP.match(text, start)) is not None:
-            self._add(Kind.UNREAD, found.end(), "unread")
-            return
-        if end - start > LONGEST_NUMBER:
+        elif end - start > LONGEST_NUMBER:
             self._add(Kind.UNREAD, end, "unread")
-            return
-        if (found := forms.FRACTION.match(text, start)) is not None:
+        elif (found := forms.FRACTION.match(text, start)) is not None:
             self._fraction(found)
-            return
-        if (found := forms.POWER.match(text, start)) is not None and self._power(found):
-            return
-        self._numbers(start, end)
+        elif (found := forms.POWER.match(text, start)) is None or not self._power(found):
+            self._numbers(start, end)
 
     def _numbers(self, start: int, end: int) -> None:
-        text = self.text
-        if (found := forms.SPACED.match(text, start)) is not None:
-            split = self._spaced(found)
-            end = found.end()
-        else:
-            split = split_run(
-                text[start:end],
-                start,
-                comma=self.comma,
-                before=text[start - 1 : start],
-                after=text[end : end + 1],
-            )
-        chunks = [chunk for chunk in split.chunks if chunk.plain]
-        if len(chunks) != len(split.chunks):  # a version among them
-            self._add(Kind.NAME, end, "version")
-            return
-        options = self._options(split)
-        for chunk in chunks[:-1]:
-            self._finish(self._number(chunk, chunk.end))
-        last = self._tail(chunks[-1])
-        if last is not None:
-            if len(chunks) == 1:
-                last.options = options
-            self._finish(last)
-
-    def _options(self, split: Split) -> tuple[Option, ...]:
-        if not split.otherwise:
-            return ()
-        items = tuple(self._number(chunk, chunk.end) for chunk in split.otherwise if chunk.plain)
-        if any(forms.LEADING_ZERO.match(chunk.plain) for chunk in split.otherwise):
-            return ()
-        plural = forms.PLURAL_BEFORE.search(self.text[max(0, self.at - 16) : self.at])
-        return (Option(items=items, printed=not plural),)
-
-    def _spaced(self, found: re.Match[str]) -> Split:
-        """Groups of three with ordinary blanks between them: a number, or a row of numbers."""
-        run, start = found.group(), found.start()
-        whole, mark, fraction = run.replace(" ", ""), "", ""
-        if found["decimals"]:
-            mark, fraction = ".", found["decimals"][1:]
-            whole = run[: -len(found["decimals"])].replace(" ", "")
-        joined = (Chunk(start, found.end(), whole + mark + fraction),)
-        pieces = tuple(
-            Chunk(start + one.start(), start + one.end(), one.group().replace(",", "."))
-            for one in re.finditer(r"\d+(?:[.,]\d+)?", run)
-        )
-        if self.comma or not forms.in_brackets(self.text, start, found.end()):
-            return Split(joined, otherwise=pieces)
-        return Split(pieces)
-
-    def _number(self, chunk: Chunk, end: int) -> Item:
-        """A chunk as a number, with the sign in front of it and nothing after it."""
-        whole, point, fraction = chunk.plain.partition(".")
-        start, negative = self._sign(chunk.start)
-        integer = not point
-        value = Decimal(f"{'-' if negative else ''}{whole or '0'}{point}{fraction or ''}")
-        return Item(
-            start=start,
-            end=end,
-            kind=Kind.NUMBER,
-            value=value,
-            place=-len(fraction),
-            integer=integer,
-            zeros=forms.trailing_zeros(whole) if integer else 0,
-            signed=start < chunk.start,
-            why="padded" if integer and len(whole) > 1 and whole[0] == "0" else "",
-        )
-
-    def _sign(self, start: int) -> tuple[int, bool]:
-        """Where a number with its sign begins, and whether it is negative."""
-        if self.text[start - 1 : start] not in forms.BEFORE_SIGNED:
-            return start, False
-        found = forms.SIGN.search(self.text, max(0, start - 4), start)
-        if not found or (self.items and found.start("sign") < self.items[-1].end):
-            return start, False
-        place = found.start("sign")
-        if not found["free"] and not forms.may_carry_sign(self.text, place):
-            return start, False
-        return place, found["sign"] in "-–"
-
-    def _tail(self, chunk: Chunk) -> Item | None:
-        """The number with what belongs to it on the right: exponent, percent, scale, unit."""
-        text, end = self.text, chunk.end
-        item = self._number(chunk, end)
-        error: Item | None = None
-        if (found := forms.ERROR.match(text, end)) is not None:
-            digits = found[1]
-            error = Item(
-                start=end,
-                end=found.end(),
-                kind=Kind.NUMBER,
-                why="uncertainty",
-                value=Decimal(digits).scaleb(item.place, CONTEXT),
-                place=item.place,
-                error=True,
-            )
-            end = found.end()
-        found = forms.EXPONENT.match(text, end)
-        if found is not None and found["e"] and (letters := forms.GLUED.match(text, found.end())):
-            if letters.group() not in ("i", "j") and read_unit(letters.group()) is None:
-                found = None  # 12e4f is a name
-        if found is not None:
-            digits = forms.written_power(found)
-            if len(digits.lstrip("-+")) > LONGEST_EXPONENT:
-                self.at = item.start
-                self._add(Kind.UNREAD, found.end(), "unread")
-                return None
-            end = found.end()
-            item.scale(int(digits))
-            if error:
-                error.scale(int(digits))
-        if error is None:
-            item.end = end
-            return self._suffix(item, end)
-        error.end = end
-        self._finish(item)
-        return self._suffix(error, end)
-
-    def _suffix(self, item: Item, end: int) -> Item | None:
-        text = self.text
-        if (found := forms.ELLIPSIS.match(text, end)) is not None:
-            item.cut, end = True, found.end()
-        if (found := forms.DIMENSION.match(text, end)) is not None:
-            self._finish(item)
-            self.at = found.end()
-            return None
-        if (found := forms.PERCENT.match(text, end)) is not None:
-            shift = forms.PERCENT_SHIFTS[found.lastgroup or "percent"]
-            item.shifts, item.end = (0, shift), found.end()
-            return item
-        if (found := forms.SCALE.match(text, end)) is not None:
-            word = found[1].lower()
-            item.end = found.end()
-            if word == "dozen":
-                item.value *= 12
+        """Numbers in digits; what their surroundings say is added to each."""
+        self.numerals.floor = self.items[-1].end if self.items else 0
+        found = self.numerals.read(start, end)
+        for item in found.items:
+            if item.kind is Kind.NUMBER:
+                self._finish(item)
             else:
-                item.scale(AFTER_DIGITS[word])
-            return item
-        if (found := forms.GLUED.match(text, end)) is not None:
-            return self._glued(item, found)
-        if (found := forms.POWER_OF.match(text, end)) is not None:  # 2.5², 3^{n}
-            self._finish(item)
-            self.at = end
-            self._add(Kind.NAME, found.end(), "exponent")
-            return None
-        if (found := forms.UNIT.match(text, end)) is not None and read_unit(found[1]):
-            item.unit = found[1]
-        return item
-
-    def _glued(self, item: Item, found: re.Match[str]) -> Item | None:
-        """Letters right after the digits: an ordinal, an imaginary unit, a suffix, a unit."""
-        letters = found.group()
-        stop = found.end()
-        if item.integer and forms.NAME_SUFFIX.match(self.text, item.end):
-            stop = forms.NAME_SUFFIX.match(self.text, item.end).end()  # type: ignore[union-attr]
-            self.at = item.start
-            self._add(Kind.NAME, stop, "name")
-            return None
-        if letters in ("i", "j"):
-            item.imaginary, item.end = True, stop
-            return item
-        if letters in forms.SUFFIXES and not forms.UNIT_GOES_ON.match(self.text, stop):
-            item.shifts, item.unit, item.end = (0, forms.SUFFIXES[letters]), letters, stop
-            return item
-        unit = forms.UNIT.match(self.text, found.start())
-        if unit is not None and read_unit(unit[1]) is not None:
-            item.unit = unit[1]
-        return item
+                self.items.append(item)
+        self.at = max(found.stop, self.at, start + 1)
 
     def _fraction(self, found: re.Match[str]) -> None:
         """`a/b`: one exact number; or both parts are printed side by side."""
@@ -406,12 +234,8 @@ class _Reader:
         if not int(bottom):
             self._numbers(found.start(), found.start() + len(top))
             return
-        start = found.start()
         parts = tuple(
-            self._number(
-                Chunk(start + found.start(i) - start, found.end(i), found[i]), found.end(i)
-            )
-            for i in (1, 2)
+            self.numerals.number(Chunk(found.start(i), found.end(i), found[i])) for i in (1, 2)
         )
         value = _quotient(Fraction(int(top), int(bottom)))
         self._exact(Symbol(value, found.end()), "fraction", (Option(items=parts),))
@@ -424,7 +248,7 @@ class _Reader:
             return False
         power = int(written)
         if base == 10:
-            start, negative = self._sign(self.at)
+            start, negative = self._sign_before(self.at)
             self._finish(
                 Item(
                     start=start,
@@ -521,68 +345,12 @@ class _Reader:
         text = self.text
         self.at = max(item.end, self.at + 1)
         if item.kind is Kind.NUMBER:
-            self._place(item)
+            self.surroundings.place(item)
         if item.kind is Kind.NUMBER:
-            setting = read_setting(text, item.start)
-            if setting.flipped and not item.signed:
-                item.value = item.value.copy_negate()
-                item.signed = item.flipped = True
-            item.loose, item.bound, item.order = setting.loose, setting.bound, setting.order
-            item.magnitude, item.odds = setting.magnitude, setting.odds
+            apply_setting(item, text)
             if item.shifts[-1] < 0:
-                self._share_shift(item)
+                self.surroundings.share_percent(item)
         self.items.append(item)
-
-    def _place(self, item: Item) -> None:
-        """References, list markers and customary levels are structural; cited years are names."""
-        text = self.text
-        written = text[item.start : item.end]
-        percent = item.shifts == (0, -2)
-        digits = written.rstrip("% \\").strip()
-        if is_level(text, digits, start=item.start, end=item.end, percent=percent):
-            item.kind, item.why = Kind.STRUCTURAL, "level"
-        elif item.signed or item.exact or not forms.SHORT_REFERENCE.fullmatch(written):
-            return
-        elif forms.YEAR.fullmatch(written) and forms.is_cited(text, item.start, item.end):
-            item.kind, item.why = Kind.NAME, "citation"
-        elif why := self._reference(item):
-            item.kind, item.why = Kind.STRUCTURAL, why
-
-    def _reference(self, item: Item) -> str:
-        kind = reference_before(self.text, item.start, item.end)
-        if kind == "document" or (kind == "place" and item.integer):
-            return "place" if kind == "place" else "reference"
-        if self._continues_reference(item):
-            return self.items[-1].why
-        marked = forms.LIST_MARKER.match(self.text, item.start)
-        if marked and forms.line_start(self.text, item.start) and item.value <= self.markers + 1:
-            self.markers = int(item.value)
-            return "marker"
-        return ""
-
-    def _continues_reference(self, item: Item) -> bool:
-        """`Figures 2 and 3`, `cells 1-4`."""
-        last = self.items[-1] if self.items else None
-        return bool(
-            last
-            and last.kind is Kind.STRUCTURAL
-            and last.why in ("reference", "place")
-            and item.integer
-            and forms.CONNECTED.fullmatch(self.text, last.end, item.start)
-        )
-
-    def _share_shift(self, item: Item) -> None:
-        """In `3.1 and 4.2 %` or `12.5 ± 0.3 %` the sign counts for each number."""
-        at = len(self.items) - 1
-        start = item.start
-        while at >= 0 and len(self.items) - at <= 8:
-            other = self.items[at]
-            if other.kind is not Kind.NUMBER or other.shifts != (0,) or other.unit:
-                break
-            if not forms.CONNECTED.fullmatch(self.text, other.end, start):
-                break
-            other.shifts = item.shifts
-            start, at = other.start, at - 1
 
 
 def _quotient(value: Fraction) -> Decimal:

@@ -58,7 +58,7 @@ def readings(item: Item) -> list[Reading]:
     if item.magnitude and not item.signed and not item.flipped:
         found += [Reading(-one.value, one.place, "magnitude") for one in found]
     elif item.value:
-        found += [Reading(-one.value, one.place, one.relation, True) for one in found]
+        found += [Reading(-one.value, one.place, one.relation, problem_only=True) for one in found]
     return found
 
 
@@ -78,7 +78,7 @@ def find_matches(item: Item, pool: Pool) -> list[Match]:
 def _supports(item: Item, reading: Reading, pool: Pool) -> Iterator[Match]:
     value, place = reading.value, reading.place
     if item.exact:
-        yield from _exact(item, reading, pool)
+        yield from _exact(reading, pool)
         return
     half = _HALF.scaleb(place, CONTEXT)
     for number in _window(pool, value, half):
@@ -95,12 +95,17 @@ def _supports(item: Item, reading: Reading, pool: Pool) -> Iterator[Match]:
         else:
             continue
         yield Match(number, relation)
+    yield from _coarser(item, reading, pool)
+
+
+def _coarser(item: Item, reading: Reading, pool: Pool) -> Iterator[Match]:
+    """`about 6000` may be off in its zeros, and `3.14…` in its last digit."""
+    value, place = reading.value, reading.place
     if item.loose and item.zeros:
         unit = _HALF.scaleb(place + item.zeros, CONTEXT)
         for number in _window(pool, value, unit):
-            if abs(CONTEXT.subtract(value, number.value)) <= unit and _same_unit(
-                item, number, pool
-            ):
+            near = abs(CONTEXT.subtract(value, number.value)) <= unit
+            if near and _same_unit(item, number, pool):
                 yield Match(number, "loose")
     if item.cut:
         unit = Decimal(1).scaleb(place, CONTEXT)
@@ -136,7 +141,7 @@ def _truncates(value: Decimal, other: Decimal, unit: Decimal) -> bool:
     return same and 0 <= gap < unit
 
 
-def _exact(item: Item, reading: Reading, pool: Pool) -> Iterator[Match]:
+def _exact(reading: Reading, pool: Pool) -> Iterator[Match]:
     value = reading.value
     fine = abs(value) * Decimal("1e-9")
     for number in _window(pool, value, max(fine, Decimal("0.00005"))):

@@ -7,7 +7,7 @@ has to change with them, in the same way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from scisolve_batch.grounding.constants import Constant
@@ -117,13 +117,4 @@ def tells(constant: Constant) -> bool:
 def _positive(number: Number, target: Decimal) -> Number:
     if number.value >= 0:
         return number
-    return Number(
-        number.text,
-        number.source,
-        number.start,
-        number.end,
-        abs(number.key),
-        False,
-        target,
-        number.place,
-    )
+    return replace(number, key=abs(number.key), given=target, digits=number.place)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
-from scisolve_batch.grounding.constants import Constant, find_constants, rewrite
+from scisolve_batch.grounding.constants import Constant, rewrite
 from scisolve_batch.grounding.items import CONTEXT
 from scisolve_batch.grounding.origins import Origin, agrees
 from scisolve_batch.grounding.policy import Rerun
@@ -158,8 +158,7 @@ def _shown(origin: Origin, changed: Sequence[Decimal]) -> Iterator[tuple[Decimal
 def _shift(constant: Constant, number: Number, origin: Origin, step: int) -> Decimal:
     """The constant with its last two shown digits changed."""
     if origin.how == "join":
-        last = constant.value + 1 if constant.value % 10 < 9 else constant.value - 1
-        return last
+        return constant.value + 1 if constant.value % 10 < 9 else constant.value - 1
     place = max(number.place - origin.power, constant.place)
     size = step if constant.value.adjusted() - place >= 2 else (1 if step > 0 else -1)
     if constant.value.adjusted() - place == 1:
@@ -184,11 +183,3 @@ def _stretch(constant: Constant, factor: Decimal) -> Decimal:
     if constant.place >= 0:
         return max(Decimal(1), moved.to_integral_value())
     return moved
-
-
-def open_replay(codes: Sequence[str], outputs: Sequence[str], rerun: Rerun) -> Replay:
-    """Prepare to run recorded cells again."""
-    return Replay(list(codes), list(outputs), rerun)
-
-
-__all__ = ["MOST_RERUNS", "Finding", "Replay", "find_constants", "open_replay"]

@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
 from scisolve_batch.grounding.items import CONTEXT, LONGEST_EXPONENT, Kind
@@ -67,7 +67,7 @@ class Number:
     given: Decimal | None = None
     """Its value, when it was read by the grammar of answers."""
     digits: int | None = None
-    _value: Decimal | None = field(default=None, repr=False)
+    _value: Decimal | None = field(default=None, repr=False, init=False)
 
     @property
     def value(self) -> Decimal:
@@ -226,15 +226,13 @@ def read_printed(text: str, source: int = 0) -> list[Number]:
             key = float(written) if len(written) < 300 else _key(written)
         else:
             key = _key(written)
-        if key != key:  # not readable
+        if math.isnan(key):  # not readable
             continue
         number = Number(written, source, found.start(), end, key)
         numbers.append(number)
         if found["percent"]:
             part, place = number.value.scaleb(-2, CONTEXT), number.place - 2
-            numbers.append(
-                Number(written, source, found.start(), end, key / 100, True, part, place)
-            )
+            numbers.append(replace(number, key=key / 100, percent=True, given=part, digits=place))
         if "," in body and "." not in body and not found["exp"]:
             numbers += _listed(found, source)
         if text[end : end + 1] in "+-" and end + 1 < len(text):

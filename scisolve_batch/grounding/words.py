@@ -48,6 +48,7 @@ _PARTS = {
 PARTS = _PARTS | {word + "s": number for word, number in _PARTS.items() if word[-1] != "s"}
 BEGINNERS = frozenset(UNITS) | frozenset(TENS) | {"hundred", "dozen"}
 """Words that can begin a number."""
+_AFTER_A = frozenset(("hundred", "thousand", "million", "billion", "dozen"))
 _KNOWN = BEGINNERS | frozenset(SCALES) | frozenset(PARTS) | {"and", "a", "an"}
 
 
@@ -72,46 +73,68 @@ def read_phrase(words: list[str]) -> Phrase | None:
 
     A lone `one`, `a` or `half` is prose, not a number.
     """
-    total, group, used, place, count = 0, 0, 0, 0, len(words)
+    count = _Count()
     at = 0
     if words[0] in ("a", "an"):
-        if count < 2 or words[1] not in ("hundred", "thousand", "million", "billion", "dozen"):
+        if len(words) < 2 or words[1] not in _AFTER_A:
             return _fraction(1, words, 1)
-        group, at = 1, 1
-    while at < count:
+        count.group, at = 1, 1
+    while at < len(words):
         word = words[at]
-        if word in TENS and group % 100 == 0:
-            group, place = group + TENS[word], 0
-            if at + 1 < count and 1 <= UNITS.get(words[at + 1], 0) <= 9:
-                at += 1
-                group += UNITS[words[at]]
-        elif word in UNITS and group % 100 == 0:
-            group, place = group + UNITS[word], 0
-        elif word == "dozen" and (0 < group < 100 or (used == 0 and group == 0)):
-            return Phrase(Fraction(12 * max(group, 1)), at + 1)
-        elif word == "hundred" and group < 100 and (group or used == 0):
-            group, place = max(group, 1) * 100, 2
-        elif word in SCALES and word != "hundred" and group:
-            total, group, place = total + group * 10 ** SCALES[word], 0, SCALES[word]
-        elif word == "and" and used and at + 1 < count and _continues(words[at + 1], group, total):
+        after = words[at + 1] if at + 1 < len(words) else ""
+        if word == "dozen" and not count.total and count.group < 100:
+            return Phrase(Fraction(12 * max(count.group, 1)), at + 1)
+        if word == "and" and count.used and count.goes_on(after):
             at += 1
             continue
-        else:
+        if not count.take(word):
             break
         at += 1
-        used = at
-    if not used:
+        count.used = at
+    if not count.used:
         return None
-    value = total + group
-    fraction = _fraction(value, words, used)
+    value = count.total + count.group
+    fraction = _fraction(value, words, count.used)
     if fraction is not None:
         return fraction
-    return None if words[:used] == ["one"] else Phrase(Fraction(value), used, place)
+    alone = words[: count.used] == ["one"]
+    return None if alone else Phrase(Fraction(value), count.used, count.place)
 
 
-def _continues(word: str, group: int, total: int) -> bool:
-    after_scale = (group and group % 100 == 0) or (total and not group)
-    return bool(after_scale) and (word in UNITS or word in TENS)
+@dataclass(slots=True)
+class _Count:
+    """A number while its words are read: whole thousands, and what stands below them."""
+
+    total: int = 0
+    group: int = 0
+    used: int = 0
+    place: int = 0
+
+    def take(self, word: str) -> bool:
+        """Add a word; False when it cannot follow."""
+        if word in TENS and self.group % 100 == 0:
+            self.group, self.place = self.group + TENS[word], 0
+        elif word in UNITS and self._takes(UNITS[word]):
+            self.group, self.place = self.group + UNITS[word], 0
+        elif word == "hundred" and self.group < 100 and (self.group or not self.used):
+            self.group, self.place = max(self.group, 1) * 100, 2
+        elif word in SCALES and word != "hundred" and self.group:
+            self.total += self.group * 10 ** SCALES[word]
+            self.group, self.place = 0, SCALES[word]
+        else:
+            return False
+        return True
+
+    def _takes(self, unit: int) -> bool:
+        """`twenty six` and `hundred six`, but not `six six`."""
+        if self.group % 100 == 0:
+            return not (self.used and self.group == 0 and not self.total)
+        return self.group % 100 >= 20 and self.group % 10 == 0 and 1 <= unit <= 9
+
+    def goes_on(self, word: str) -> bool:
+        """Whether a word after `and` belongs to the number: `hundred and five`."""
+        after_scale = (self.group and self.group % 100 == 0) or (self.total and not self.group)
+        return bool(after_scale) and (word in UNITS or word in TENS)
 
 
 def _fraction(count: int, words: list[str], used: int) -> Phrase | None:

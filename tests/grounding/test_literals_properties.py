@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -41,7 +42,7 @@ def test_every_digit_is_in_exactly_one_item(text):
 @given(texts)
 def test_items_stand_in_order_and_apart(text):
     items = read_literals(text).items
-    assert all(one.end <= two.start for one, two in zip(items, items[1:], strict=False))
+    assert all(one.end <= two.start for one, two in pairwise(items))
 
 
 @given(texts)
