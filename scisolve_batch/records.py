@@ -312,6 +312,8 @@ class Verification(Record):
     """The kind is one of the six, and the cell exists, succeeded and printed something."""
     reason: str = ""
     """Why it is not valid."""
+    weakness: str = ""
+    """Why it is valid but shows little: no number printed, the answer's own cell, invented words."""
 
 
 # ---- answers -------------------------------------------------------------------------

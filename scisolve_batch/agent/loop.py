@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from scisolve_batch.agent import prompt, tools
+from scisolve_batch.agent.binding import Bound, bind, binding_code
 from scisolve_batch.agent.events import (
     AnswerRefused,
     CellFinished,
@@ -35,6 +36,7 @@ from scisolve_batch.grounding import (
     check_grounding,
     check_verification,
     explain_refusal,
+    find_weakness,
 )
 from scisolve_batch.model.base import Block, Message, Model, NoReply, Reply, Request
 from scisolve_batch.model.budget import Allowance, Spend
@@ -317,6 +319,10 @@ class _Work:
             raise _Stop(StopReason.STUCK)
 
     def run_python(self, code: str) -> tuple[str, bool]:
+        cell = self.run_cell(code)
+        return prompt.cell_result(cell), not cell.ok
+
+    def run_cell(self, code: str) -> Cell:
         self.observe(CellStarted(len(self.cells) + 1, code))
         began = self.meter.now()
         try:
@@ -328,7 +334,7 @@ class _Work:
             self.cell_s += self.meter.now() - began
         self.cells.append(cell)
         self.observe(CellFinished(cell))
-        return prompt.cell_result(cell), not cell.ok
+        return cell
 
     def finish(self, finish: tools.Finish) -> tuple[str, bool]:
         """Check an answer. It is accepted, goes back once, or is recorded as it is."""
@@ -336,6 +342,10 @@ class _Work:
             nothing = Grounding(policy=self.policy, verdict=GroundingVerdict.UNGROUNDED)
             self.report = _Report(finish, nothing, check_verification(None, self.cells))
             return self.refuse([prompt.EMPTY_ANSWER], nothing)
+        bound: Bound | None = None
+        if finish.expressions:
+            bound = bind(finish, self.run_cell(_scrub(binding_code(finish.expressions))))
+            finish = bound.finish
         checked = check_grounding(
             finish.answer,
             self.cells,
@@ -345,7 +355,11 @@ class _Work:
             rerun=self.rerun,
             strict_names=self.strict_names,
         )
-        self.report = _Report(finish, checked, check_verification(finish.verification, self.cells))
+        if bound is not None:
+            checked = bound.mark(checked)
+        verification = check_verification(finish.verification, self.cells)
+        weak = find_weakness(verification, self.cells, checked, self.problem.statement)
+        self.report = _Report(finish, checked, verification.model_copy(update={"weakness": weak}))
         if reasons := self.rejected():
             return self.refuse(reasons, checked)
         raise _Stop(StopReason.FINISHED)

@@ -31,7 +31,7 @@ as a count or an index needs no source.
 analytic result, an independent method, a limiting case, an invariant, convergence under \
 refinement, or a dimensional argument. Running the same computation again is not a check. Print \
 what the check shows.
-5. Then call finish_solution. In `verification`, name the kind of check and the number of the \
+5. Then call finish_solution. In `values`, give for each value an `expression`, like a variable's name, and write {name} or {name:.8g} in the answer: the program evaluates and prints it, so no digit can be mistyped. In `verification`, name the kind of check and the number of the \
 cell whose output is the evidence; each result tells you its cell number.
 6. An answer that breaks a rule comes back once with the reasons. The second answer is final."""
 

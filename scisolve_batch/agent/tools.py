@@ -7,7 +7,8 @@ and otherwise says what to send instead.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from scisolve_batch.records import ReportedValue, VerificationKind
@@ -61,15 +62,19 @@ DEFINITIONS: tuple[dict[str, Any], ...] = (
                 },
                 "values": {
                     "type": "array",
-                    "description": "Each value asked for, digit for digit as printed or rounded.",
+                    "description": (
+                        "Each value asked for: an `expression` of the session's variables, which is "
+                        "evaluated and printed for you, or a `value` as it was printed."
+                    ),
                     "items": {
                         "type": "object",
                         "properties": {
                             "name": {"type": "string"},
+                            "expression": {"type": "string"},
                             "value": {"type": "string"},
                             "unit": {"type": "string"},
                         },
-                        "required": ["name", "value"],
+                        "required": ["name"],
                         "additionalProperties": False,
                     },
                 },
@@ -92,6 +97,7 @@ class Finish:
     answer: str
     verification: Any
     values: tuple[ReportedValue, ...]
+    expressions: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_code(arguments: Any) -> str:
@@ -121,32 +127,38 @@ def read_finish(arguments: Any) -> Finish:
     if not isinstance(answer, str):
         answer = _as_text(answer)
     verification = _decoded(arguments.get("verification"))
-    return Finish(answer, verification, tuple(_read_values(arguments.get("values"))))
+    values, expressions = _read_values(arguments.get("values"))
+    return Finish(answer, verification, tuple(values), expressions)
 
 
-def _read_values(raw: Any) -> list[ReportedValue]:
+def _read_values(raw: Any) -> tuple[list[ReportedValue], dict[str, str]]:
+    """The values, and the expressions of those that are to be evaluated."""
     raw = _decoded(raw)
     if raw is None:
-        return []
+        return [], {}
     if isinstance(raw, dict):  # {"x": 1.5} says the same as a list of names and values
-        named = "name" in raw and "value" in raw
+        named = "name" in raw and ("value" in raw or "expression" in raw)
         raw = [raw] if named else [{"name": key, "value": item} for key, item in raw.items()]
     if not isinstance(raw, list):
         raise ArgumentError('`values` must be a list like [{"name": "x", "value": "1.5"}]')
-    values = []
+    values: list[ReportedValue] = []
+    expressions: dict[str, str] = {}
     for place, item in enumerate(raw):
         item = _decoded(item)  # noqa: PLW2901 - the same item, read
-        if not isinstance(item, dict) or "name" not in item or "value" not in item:
-            raise ArgumentError(f"`values[{place}]` needs `name` and `value`")
-        unit = item.get("unit")
+        expression = item.get("expression") if isinstance(item, dict) else None
+        if not isinstance(item, dict) or "name" not in item or not ("value" in item or expression):
+            raise ArgumentError(f"`values[{place}]` needs `name`, and `expression` or `value`")
+        unit, name = item.get("unit"), str(item["name"]).strip()
+        if expression:
+            expressions[name] = str(expression)
         values.append(
             ReportedValue(
-                name=str(item["name"]).strip(),
-                value=_as_text(item["value"]),
+                name=name,
+                value="" if expression else _as_text(item["value"]),
                 unit=None if unit in (None, "") else str(unit),
             )
         )
-    return values
+    return values, expressions
 
 
 def _as_object(raw: Any) -> dict[str, Any]:

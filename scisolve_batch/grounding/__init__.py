@@ -7,7 +7,7 @@ code, opens a file or asks a model; re-running cells enters through the `Rerun` 
 from scisolve_batch.grounding.check import DEFAULT_POLICY, POLICIES, check_grounding
 from scisolve_batch.grounding.policy import Policy, Question, Rerun
 from scisolve_batch.grounding.refusal import explain_refusal
-from scisolve_batch.grounding.verification import check_verification
+from scisolve_batch.grounding.verification import check_verification, find_weakness
 
 __all__ = [
     "DEFAULT_POLICY",
@@ -18,4 +18,5 @@ __all__ = [
     "check_grounding",
     "check_verification",
     "explain_refusal",
+    "find_weakness",
 ]

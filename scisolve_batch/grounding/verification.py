@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scisolve_batch.records import Cell, Verification, VerificationKind
+from scisolve_batch.grounding.check import check_grounding
+from scisolve_batch.records import Cell, Grounding, Verification, VerificationKind
 
 KINDS = tuple(kind.value for kind in VerificationKind)
 """The six kinds, as a model writes them."""
@@ -99,3 +100,26 @@ def _quote(value: object) -> str:
     except ValueError:  # an integer of thousands of digits cannot be turned into text
         return "a huge number"
     return shown if len(shown) <= _LONGEST_QUOTE else shown[: _LONGEST_QUOTE - 1] + "…"
+
+
+def find_weakness(
+    verification: Verification, cells: Sequence[Cell], grounding: Grounding, problem: str = ""
+) -> str:
+    """Why a valid check shows little; empty when nothing speaks against it.
+
+    Weak is evidence that holds no number, that is the only cell which the answer's numbers come
+    from, or whose description quotes numbers that were never printed. It is recorded and warned
+    about, and refuses nothing.
+    """
+    if not verification.valid:
+        return ""
+    cell = next(one for one in cells if one.index == verification.evidence_cell)
+    if not any(character.isdigit() for character in cell.stdout):
+        return f"cell {cell.index} printed no number"
+    support = {item.cell for item in grounding.literals if item.cell is not None}
+    if support == {cell.index}:
+        return f"cell {cell.index} is the cell that the answer's own numbers come from"
+    described = check_grounding(verification.description, cells, problem, policy=grounding.policy)
+    if described.ungrounded:
+        return f"its description quotes {described.ungrounded[0].text}, which nothing printed"
+    return ""
