@@ -22,6 +22,7 @@ MOST_CONSTANTS = 400
 _DIGITS = re.compile(r"(?<![\w.])(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
 _IN_TEXT = re.compile(r"(?<![A-Za-z_])(?:\d[\d_]*(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?")
 _SPECIFICATION = re.compile(r"(?::[^{}\n:]{0,12}|%[-+ #0]*\d*)$")
+_KEYED = re.compile(r"[\"']\s*:\s*[-+]?$")
 _SPECIFIED = re.compile(r"[a-zA-Z%]?\}|[a-zA-Z]")
 
 
@@ -36,6 +37,7 @@ class Constant:
         value: its value, without a sign.
         place: its last digit counts 10**place.
         quoted: it stands in a string.
+        width: how many digits are written.
     """
 
     cell: int
@@ -44,6 +46,7 @@ class Constant:
     value: Decimal
     place: int
     quoted: bool
+    width: int = 1
 
     @property
     def digits(self) -> int:
@@ -63,7 +66,7 @@ def find_constants(codes: Sequence[str]) -> list[Constant]:
 
 
 @lru_cache(maxsize=256)
-def _scan(code: str) -> tuple[tuple[int, int, Decimal, int, bool], ...]:
+def _scan(code: str) -> tuple[tuple[int, int, Decimal, int, bool, int], ...]:
     found = []
     for start, end, quoted in _pieces(code):
         for one in (_IN_TEXT if quoted else _DIGITS).finditer(code, start, end):
@@ -73,7 +76,8 @@ def _scan(code: str) -> tuple[tuple[int, int, Decimal, int, bool], ...]:
             if value is not None:
                 exponent = value.as_tuple().exponent
                 assert isinstance(exponent, int)
-                found.append((one.start(), one.end(), value, exponent, quoted))
+                width = sum(map(str.isdigit, one.group().lower().partition("e")[0]))
+                found.append((one.start(), one.end(), value, exponent, quoted, width))
     return tuple(found)
 
 
@@ -101,8 +105,8 @@ def _is_specification(code: str, found: re.Match[str]) -> bool:
     before = code[max(0, found.start() - 14) : found.start()]
     if not _SPECIFICATION.search(before):
         return False
-    if before.endswith((": ", ":")) and "{" not in before and "%" not in before:
-        return False  # JSON
+    if _KEYED.search(before):
+        return False  # JSON: {"k": 1.5}
     return bool(_SPECIFIED.match(code, found.end()))
 
 
@@ -123,11 +127,14 @@ def rewrite(code: str, changes: Sequence[tuple[Constant, Decimal]]) -> str:
 
 
 def _write(old: str, value: Decimal) -> str:
+    width = sum(map(str.isdigit, old))
     mantissa, mark, exponent = old.lower().partition("e")
     if mark:
         moved = value.scaleb(-int(exponent), CONTEXT)
         return f"{moved:f}{mark}{exponent}"
     text = f"{value:f}"
+    if "." not in text and old[:1] == "0":  # 0548 in a string
+        text = text.zfill(width)
     if "." in mantissa and "." not in text:
         text += "."
     return text

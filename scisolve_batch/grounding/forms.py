@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from scisolve_batch.grounding.items import Kind
+from scisolve_batch.grounding.items import Item, Kind
 
 SCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
 """Superscript and subscript digits."""
@@ -106,7 +106,7 @@ NOT_NUMBERS = (
     (re.compile(r"(?:0?\d|1[0-2]):[0-5]\d\s?(?:a\.?m|p\.?m)\b", re.IGNORECASE), Kind.NAME, "time"),
     (
         re.compile(
-            r"(?:[01]\d|2[0-3]):[0-5]\d(?![\d:.]|\s?(?:ratio|odds))(?:\s?(?:am|pm|UTC|Z)\b)?"
+            r"(?:[01]\d|2[0-3]):[0-5]\d(?![\d:]|\.\d|\s?(?:ratio|odds))(?:\s?(?:am|pm|UTC|Z)\b)?"
         ),
         Kind.NAME,
         "time",
@@ -141,7 +141,7 @@ MONTH_DATE = re.compile(
 )
 STANDARD = re.compile(
     rf"(?:{_STANDARDS})"
-    r"(?:[\s:/-]{0,2}[\dXx][\d./-]*\d|\s?\d)(?![.\d])"
+    r"(?:[\s:/-]{0,2}[\dXx][\d./-]*\d|\s?\d)(?!\.?\d)"
 )
 NAMES = ((VERSION_NAME, "version"), (MONTH_DATE, "date"), (STANDARD, "name"))
 YEAR = re.compile(r"(?:18|19|20)\d{2}")
@@ -188,12 +188,23 @@ COMMAND_ARGUMENT = re.compile(
 )
 SCRIPT_RUN = re.compile(r"[⁰¹²³⁴-⁹₀-₉]+")
 
+_NUMBER_COMMANDS = ("\\num{", "\\SI{", "\\qty{", "\\ang{", "\\boxed{", "\\mathbf{", "\\textbf{")
 _FROM_UP = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
 
 def from_superscripts(text: str) -> str:
     """`⁻³` as `-3`."""
     return text.translate(_FROM_UP)
+
+
+def include_command(text: str, items: tuple[Item, ...]) -> None:
+    r"""Let `\num{...}` be part of the number in it."""
+    first, last = items[0], items[-1]
+    if text[first.start - 1 : first.start] == "{" and text[last.end : last.end + 1] == "}":
+        for command in _NUMBER_COMMANDS:
+            if text.endswith(command, 0, first.start):
+                first.start -= len(command)
+                last.end += 1
 
 
 def trailing_zeros(digits: str) -> int:
@@ -222,11 +233,10 @@ def may_carry_sign(text: str, place: int) -> bool:
     before = text[place - 1 : place]
     if not before:
         return True
-    if before.isalnum() or before in ")]}_²³%°'\"…":
+    if before.isalnum() or before in ")]}_²³%°…":
         return False
-    if before in "$*`" and place >= 2:  # emphasis or mathematics: look behind it
-        outer = text[place - 2]
-        return not (outer.isalnum() and text[place - 1] == "$")
+    if before in "$'\"" and place >= 2:  # mathematics or a quotation: look behind it
+        return not text[place - 2].isalnum()
     return True
 
 

@@ -221,6 +221,7 @@ class _Reader:
         """Numbers in digits; what their surroundings say is added to each."""
         self.numerals.floor = self.items[-1].end if self.items else 0
         found = self.numerals.read(start, end)
+        forms.include_command(self.text, found.items)
         for item in found.items:
             if item.kind is Kind.NUMBER:
                 self._finish(item)

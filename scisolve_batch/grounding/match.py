@@ -187,12 +187,14 @@ def _prefixed(item: Item, pool: Pool) -> Iterator[Match]:
     for power in pool.powers(mine[0]) - {mine[1]}:
         shift = mine[1] - power
         value = item.value.scaleb(shift, CONTEXT)
-        half = _HALF.scaleb(item.place + shift, CONTEXT)
+        # 7.11 s is 7110 ms: zeros that only the smaller unit brings in
+        last = item.place + shift + (item.zeros if shift < 0 else 0)
+        half = _HALF.scaleb(last, CONTEXT)
         for number in _window(pool, value, half):
             if pool.unit(number) != (mine[0], power):
                 continue
             distance = abs(CONTEXT.subtract(value, number.value))
-            if distance <= half and (item.place + shift >= number.place or distance == 0):
+            if distance <= half and (last >= number.place or distance == 0):
                 yield Match(number, "prefix")
 
 

@@ -18,6 +18,7 @@ FEWEST_DIGITS = 3
 """A whole number with fewer significant digits is a size or a count, not a smuggled result."""
 MOST_OPERANDS = 60
 _HALF = Decimal("0.5")
+_NOISE = Decimal("2e-15")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,14 @@ class Origin:
         how: `copy`, `sum`, `difference` or `join`.
         power: power of ten between the constants and the number.
         negative: the number has the other sign.
+        backwards: the joined digits are read from the right.
     """
 
     groups: tuple[tuple[Constant, ...], ...]
     how: str
     power: int = 0
     negative: bool = False
+    backwards: bool = False
 
     def value(self, values: Sequence[Decimal]) -> Decimal:
         """What the printed number is when the constants have these values."""
@@ -46,14 +49,20 @@ class Origin:
         elif self.how == "product":
             result = CONTEXT.multiply(values[0], values[1])
         elif self.how == "join":
-            result = Decimal("".join(f"{value:f}" for value in values))
+            parts = (group[0] for group in self.groups)
+            joined = "".join(map(_written, parts, values))
+            result = Decimal(joined[::-1] if self.backwards else joined)
         result = result.scaleb(self.power, CONTEXT)
         return -result if self.negative else result
 
 
 def agrees(value: Decimal, number: Number) -> bool:
-    """Whether a value, shown to a printed number's last digit, is that number."""
-    return abs(CONTEXT.subtract(value, number.value)) <= _HALF.scaleb(number.place, CONTEXT)
+    """Whether a value, shown to a printed number's last digit, is that number.
+
+    A few units of double precision are forgiven: 6.743 + 0.0002 prints as 6.743200000000001.
+    """
+    allowed = max(_HALF.scaleb(number.place, CONTEXT), CONTEXT.multiply(abs(value), _NOISE))
+    return abs(CONTEXT.subtract(value, number.value)) <= allowed
 
 
 def find_copies(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]:
@@ -94,19 +103,28 @@ def find_sums(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]
 
 def find_joins(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]:
     """Neighbouring constants whose digits, one after the other, are the printed number's."""
-    wanted = "".join(map(str, abs(number.value).as_tuple().digits)).strip("0")
+    target = abs(number.value)
+    wanted = "".join(map(str, target.as_tuple().digits)).strip("0")
     if len(wanted) < FEWEST_DIGITS + 1:
         return
     for at, first in enumerate(constants):
         joined = ""
         for count, one in enumerate(constants[at : at + 12], 1):
-            if one.cell != first.cell:
+            if one.cell != first.cell or len(joined) > len(wanted) + 6:
                 break
-            joined += "".join(map(str, one.value.as_tuple().digits))
-            if len(joined) > len(wanted) + 6:
-                break
-            if count > 1 and joined.strip("0") in (wanted, wanted[::-1]):
-                yield Origin(tuple((part,) for part in constants[at : at + count]), "join")
+            joined += _written(one, one.value)
+            for backwards in (False, True):
+                digits = joined[::-1] if backwards else joined
+                if digits.strip("0") == wanted and (count > 1 or backwards):
+                    power = target.adjusted() - Decimal(digits).adjusted()
+                    groups = tuple((part,) for part in constants[at : at + count])
+                    yield Origin(groups, "join", power, number.value < 0, backwards)
+
+
+def _written(constant: Constant, value: Decimal) -> str:
+    """The digits of a constant, zeros in front included, without a point."""
+    whole = int(value.scaleb(-constant.place, CONTEXT))
+    return f"{whole:0{constant.width}d}"
 
 
 def tells(constant: Constant) -> bool:

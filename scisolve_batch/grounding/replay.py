@@ -151,14 +151,14 @@ def _is_echo(before: Number, after: Number, origin: Origin, changed: Sequence[De
 def _shown(origin: Origin, changed: Sequence[Decimal]) -> Iterator[tuple[Decimal, Decimal]]:
     values = [group[0].value for group in origin.groups]
     yield origin.value(values), origin.value(changed)
-    if origin.how != "join":
-        yield from zip(values, changed, strict=True)
+    yield from zip(values, changed, strict=True)
 
 
 def _shift(constant: Constant, number: Number, origin: Origin, step: int) -> Decimal:
     """The constant with its last two shown digits changed."""
     if origin.how == "join":
-        return constant.value + 1 if constant.value % 10 < 9 else constant.value - 1
+        last = int(constant.value.scaleb(-constant.place, CONTEXT)) % 10
+        return CONTEXT.add(constant.value, Decimal(1 if last < 9 else -1).scaleb(constant.place))
     place = max(number.place - origin.power, constant.place)
     size = step if constant.value.adjusted() - place >= 2 else (1 if step > 0 else -1)
     if constant.value.adjusted() - place == 1:
