@@ -333,7 +333,13 @@ class RunDir:
         return ProblemDir(self.path / "problems" / folder_name(problem_id, sample))
 
     def log(self, line: JournalLine) -> None:
-        """Add a line to the journal, durably, chained to the one before."""
+        """Add a line to the journal, durably, chained to the one before.
+
+        Raises:
+            RunDirError: it cannot be written, or the run directory was removed meanwhile.
+        """
+        if not (self.path / MANIFEST).exists():
+            raise RunDirError(f"{self.path}: the run directory was removed while the run went on")
         line = line.model_copy(update={"chain": link(self._chain, line)})
         _append(self.path / JOURNAL, line.model_dump(mode="json"), durable=True)
         self._chain = line.chain or ""

@@ -25,7 +25,7 @@ from typing import Protocol
 from scisolve_batch.agent import events
 from scisolve_batch.agent.loop import solve
 from scisolve_batch.batch.scheduler import Attempt
-from scisolve_batch.errors import ModelError, ScisolveError, SessionError
+from scisolve_batch.errors import ModelError, RunDirError, ScisolveError, SessionError
 from scisolve_batch.executor import linux
 from scisolve_batch.executor.base import ExecutionLimits, Session, SessionSource, SessionSpec
 from scisolve_batch.model import split_model
@@ -367,8 +367,9 @@ def work(
     def say(message: Said) -> None:
         pipe.send(message)
 
-    # The parent may be gone at any time; then there is nobody to work for.
-    with suppress(BrokenPipeError, EOFError, ConnectionResetError), source:
+    # The parent may be gone at any time; then there is nobody to work for. When the disk is full or
+    # the run directory gone, the parent meets the same fault and says so.
+    with suppress(BrokenPipeError, EOFError, ConnectionResetError, RunDirError, OSError), source:
         say(Ready())
         while (job := pipe.recv()) is not None:
             with _stack_on_demand(job.folder):
