@@ -155,17 +155,13 @@ class CassetteWriter:
     ) -> None:
         self.path = path
         self._header = {"cassette": FORMAT, "model": model, "effort": effort}
-        self._secrets = secrets
+        # In JSON, and in the JSON of a tool's input, a secret can stand with escapes.
+        self._secrets = (*secrets, *(json.dumps(secret)[1:-1] for secret in secrets))
         self._begun = False
         self._last: Any = None
 
-    def write(self, exchange: Exchange, *, said: object = None) -> None:
+    def write(self, exchange: Exchange) -> None:
         """Append an exchange.
-
-        Args:
-            exchange: what to write.
-            said: the reply read from it, searched for keys as well, since a stream can spell a
-                key in pieces.
 
         Raises:
             ModelError: it holds a key. Nothing of it is written.
@@ -174,8 +170,8 @@ class CassetteWriter:
         data = exchange.to_json()
         data["body"] = _fold(exchange.body, self._last)
         line = json.dumps(data, ensure_ascii=False, allow_nan=False)
-        joined = b"".join(exchange.chunks).decode("utf-8", "replace")
-        texts = (line, joined, "".join(_strings(exchange.body)), "".join(_strings(said)))
+        joined = self._unpacked(exchange)
+        texts = (line, joined, _spelled(joined))
         if any(holds_secret(text, secrets=self._secrets) for text in texts):
             raise ModelError(
                 f"{self.path}: the conversation holds a key, so it is not recorded; "
@@ -196,22 +192,36 @@ class CassetteWriter:
         self._begun = True
         self._last = exchange.body
 
+    def _unpacked(self, exchange: Exchange) -> str:
+        try:
+            return b"".join(exchange.plain_chunks()).decode("utf-8", "replace")
+        except (CassetteMiss, zlib.error):
+            raise ModelError(
+                f"{self.path}: the service packs its responses although it was asked not to, so "
+                "they are not recorded",
+                kind="invalid",
+                fatal=True,
+            ) from None
+
 
 def _line(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _strings(value: object) -> Iterator[str]:
-    """Every text inside a JSON value, as it reads without JSON's escapes."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _strings(key)
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)
+def _spelled(stream: str) -> str:
+    """What the pieces of a stream say together, since a reply can spell a key in pieces."""
+    pieces = list[str]()
+    for line in stream.splitlines():
+        try:
+            event = json.loads(line.removeprefix("data:"))
+        except ValueError:
+            continue
+        delta = event.get("delta") if isinstance(event, dict) else None
+        if isinstance(delta, dict):
+            pieces += (
+                text for key, text in delta.items() if key != "type" and isinstance(text, str)
+            )
+    return "".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,15 +158,12 @@ class RecordingModel:
         Raises:
             ModelError: as `LiveModel.reply`; or the conversation holds a key.
         """
-        reply: Reply | None = None
         try:
-            reply = self._model.reply(request)
-            return reply
+            return self._model.reply(request)
         finally:
             heard, self._heard[:] = list(self._heard), []
             for exchange in heard:
-                said = reply.content if reply is not None and exchange is heard[-1] else None
-                self._writer.write(exchange, said=said)
+                self._writer.write(exchange)
 
     def close(self) -> None:
         """Close the connections."""

@@ -168,6 +168,30 @@ def test_a_reply_without_any_usage_is_not_whole() -> None:
     assert caught.value.kind == "bad_reply"
 
 
+def test_a_later_empty_word_does_not_take_the_stop_reason_back() -> None:
+    assert (
+        read(start(), end("end_turn"), end(None, usage={"output_tokens": 2})).stop_reason
+        == "end_turn"
+    )
+
+
+def test_a_message_begun_twice_keeps_its_first_beginning() -> None:
+    reply = read(
+        start(model="first"), block(0, type="text", text="x"), start(model="second"), end()
+    )
+    assert (reply.model, reply.text) == ("first", "x")
+
+
+def test_a_call_without_any_input_has_an_empty_one() -> None:
+    reply = read(start(), block(0, type="tool_use", id="a", name="f"), end("tool_use"))
+    assert reply.tool_calls[0]["input"] == {}
+
+
+def test_a_line_end_cut_in_two_is_one_line_end() -> None:
+    cut = [b"event: a\r", b"\ndata: 1\r", b"\ndata: 2\r\n\r\n"]
+    assert list(events(cut)) == [("a", "1\n2")]
+
+
 def test_a_refusal_says_its_category() -> None:
     details = {"type": "refusal", "category": "bio", "explanation": "..."}
     reply = read(start(), end("refusal", stop_details=details))

@@ -141,12 +141,11 @@ def test_no_conversation_passes_its_cap(question, seed, tokens, usd) -> None:
             break
         broken = chance.randrange(attempts)
         kinds = [chance.choice(sorted(PAID_KINDS)) for _ in range(broken)]
-        wrote = 0
+        known = Usage()
         for _ in range(broken + 1):
             wrote = chance.randint(0, granted)
-            nano = price.nano_at_most(prompt_tokens=prompt, output_tokens=wrote)
-            truth += Spend(prompt + wrote, nano)
-        known = Usage(cache_write_tokens=prompt, input_tokens=0, output_tokens=wrote)
+            known = Usage(cache_write_tokens=prompt, input_tokens=0, output_tokens=wrote)
+            truth += Spend(prompt + wrote, price.nano(known))
         if chance.random() < 0.2:
             allowance.charge_failure([*kinds, "timeout"], max_tokens=granted)
         else:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scisolve_batch.model.prices import cost, find_price, price_table, total_cost
 from scisolve_batch.records import Usage
@@ -81,3 +83,15 @@ def test_schemes_and_dates_do_not_hide_a_model() -> None:
     assert plain is not None
     for name in ("claude-haiku-4-5-20251001", "anthropic:claude-haiku-4-5", "replay:claude-haiku-4-5"):  # fmt: skip
         assert find_price(name) is plain
+
+
+@given(
+    model=st.sampled_from(sorted(price_table().models)),
+    parts=st.tuples(*[st.integers(0, 120_000)] * 4),
+    more=st.integers(0, 120_000),
+)
+def test_no_request_up_to_a_size_costs_more_than_its_most(model, parts, more) -> None:
+    read, wrote, cached, caching = parts
+    price = find_price(model)
+    most = price.nano_at_most(prompt_tokens=read + cached + caching + more, output_tokens=wrote)
+    assert price.nano(usage(read, wrote, cached=cached, caching=caching)) <= most

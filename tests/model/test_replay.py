@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from scisolve_batch.errors import ModelError, UsageError
 from scisolve_batch.model import Credentials, NoReply, RecordingModel, ReplayModel, open_model
 from scisolve_batch.model.cassette import (
     CassetteMiss,
+    CassetteWriter,
     Exchange,
     cassette_path,
     digest,
@@ -125,8 +127,11 @@ def test_no_key_and_no_unlisted_header_is_written(server, record, tmp_path, ques
     assert "anthropic-version" in first.request_headers
 
 
+@pytest.mark.parametrize("ending", ["clean", "cut"])
 @pytest.mark.parametrize("how", ["whole", "pieces", "cut chunk"])
-def test_a_reply_that_spells_a_key_is_not_written(how, server, record, tmp_path, question) -> None:
+def test_a_reply_that_spells_a_key_is_not_written(
+    how, ending, server, record, tmp_path, question
+) -> None:
     build = type(server)
     parts = {"whole": [KEY], "pieces": [KEY[i : i + 3] for i in range(0, len(KEY), 3)]}.get(how)
     if parts:
@@ -135,12 +140,51 @@ def test_a_reply_that_spells_a_key_is_not_written(how, server, record, tmp_path,
         (whole,) = [b"".join(build.text_stream(KEY))]
         middle = whole.index(KEY.encode()) + 12
         chunks = (whole[:middle], whole[middle:])
-    server.play(lambda handler: handler.send_stream(tuple(chunks), "clean"))
+    server.play(lambda handler: handler.send_stream(tuple(chunks), ending))
     with pytest.raises(ModelError, match="holds a key, so it is not recorded") as caught:
         record().reply(question)
     assert caught.value.fatal
     assert KEY not in str(caught.value)
     assert not (tmp_path / "p.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        Exchange(body={"a": 'pass"word-1'}, digest=""),
+        Exchange(body={}, digest="", chunks=[b'<pre>pass"wo', b"rd-1</pre>"]),
+        Exchange(body={}, digest="", chunks=[b'\xffpass"word-1']),
+        Exchange(
+            body={},
+            digest="",
+            headers={"content-encoding": "gzip"},
+            chunks=[gzip.compress(b'pass"word-1')],
+        ),
+        Exchange(body={}, digest="", broken=(("OSError",), 'pass"word-1')),
+        Exchange(body={}, digest="", headers={"request-id": "sk-ant-0123456789"}),
+    ],
+)
+def test_a_secret_is_found_behind_escapes_cuts_and_packing(exchange, tmp_path) -> None:
+    writer = CassetteWriter(tmp_path / "p.jsonl", model="m", secrets=('pass"word-1',))
+    with pytest.raises(ModelError, match="holds a key"):
+        writer.write(exchange)
+    assert not (tmp_path / "p.jsonl").exists()
+
+
+def test_what_cannot_be_unpacked_is_not_written(tmp_path) -> None:
+    writer = CassetteWriter(tmp_path / "p.jsonl", model="m")
+    for encoding in ("br", "gzip"):
+        packed = Exchange(
+            body={}, digest="", headers={"content-encoding": encoding}, chunks=[b"not packed so"]
+        )
+        with pytest.raises(ModelError, match="packs its responses"):
+            writer.write(packed)
+    assert not (tmp_path / "p.jsonl").exists()
+
+
+def test_responses_are_asked_for_unpacked(server, record, question) -> None:
+    record().reply(question)
+    assert server.requests[0][0]["accept-encoding"] == "identity"
 
 
 def test_a_cell_that_printed_a_key_is_not_written(record, tmp_path, question) -> None:
@@ -240,8 +284,6 @@ assert not {{"anthropic", "httpx2"}} & set(sys.modules)
 
 
 def test_a_packed_recording_is_unpacked() -> None:
-    import gzip
-
     packed = gzip.compress(b"hello")
     tape = Exchange(
         body=None, digest="", headers={"content-encoding": "gzip"}, chunks=[packed[:5], packed[5:]]
