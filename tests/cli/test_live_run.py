@@ -55,6 +55,7 @@ def test_a_service_with_faults_is_asked_again_and_the_run_is_whole_priced_and_re
             assert again[name][part] == before[part]
 
 
+@pytest.mark.slow
 def test_no_cell_finds_the_key_and_no_file_holds_it(command, write_suite, tmp_path):
     hunt = (
         "import os, glob\nprint(dict(os.environ))\n"

@@ -157,6 +157,7 @@ def test_ctrl_c_finishes_what_runs_and_the_run_can_be_continued(
     assert again.returncode == 0 and "finished 6" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_what_runs_and_records_it_as_interrupted(start, write_suite, tmp_path):
     slow = after("import time; time.sleep(30)")
     process = start(
@@ -174,6 +175,7 @@ def test_a_second_ctrl_c_ends_what_runs_and_records_it_as_interrupted(start, wri
     wait_for(lambda: not alive(everybody))
 
 
+@pytest.mark.slow
 def test_a_changed_suite_or_setting_is_not_continued_silently(command, write_suite, tmp_path):
     suite = write_suite({"a": GOOD})
     assert command("run", suite, "--out", "r", "--no-report").returncode == 0
@@ -190,6 +192,7 @@ def test_a_changed_suite_or_setting_is_not_continued_silently(command, write_sui
     assert "b: new in the suite" in manifest["changes"][0]
 
 
+@pytest.mark.slow
 def test_a_suite_that_differs_from_its_lock_is_refused_unless_unpinned(
     command, write_suite, tmp_path
 ):
@@ -207,6 +210,7 @@ def test_a_suite_that_differs_from_its_lock_is_refused_unless_unpinned(
     )
 
 
+@pytest.mark.slow
 def test_samples_are_run_and_kept_apart(command, write_suite, tmp_path):
     seeded = after("print('draw', np.random.random())")
     ended = command("run", write_suite({"a": seeded}), "--samples", "2", "--no-report")
