@@ -182,6 +182,8 @@ def check_printed_units(page: Page, pool: Pool) -> None:
     """Fail a prefix that no source has: `23.3 g` for a number printed bare, in a problem about kg."""
     for judged in page.judged:
         if judged.verdict is Verdict.GROUNDED and judged.chosen and judged.item.unit:
+            if any(pool.unit(one.number) for one in judged.matches):
+                continue
             known = pool.only_unit(judged.item.unit, judged.chosen.number)
             if known:
                 judged.fail("unit", judged.chosen.number)

@@ -99,7 +99,8 @@ def _choose(item: Item, matches: list[Match], page: Page, pool: Pool) -> Judged:
             rank: tuple[float, ...] = (0.0, in_cell, near, -gap)
         else:
             fresh, shifted = id(number) not in used, match.relation == "percent"
-            rank = (score, in_cell, fresh, shifted, -number.source, -number.start)
+            unit = bool(item.unit) and pool.unit(number) is not None
+            rank = (score, unit, in_cell, fresh, shifted, -number.source, -number.start)
         if best is None or rank > best:
             best, judged.chosen, judged.score = rank, match, score
     return judged

@@ -103,11 +103,11 @@ class _Trial:
         if len(number.value.as_tuple().digits) - (number.place >= 0) < 2:
             return Finding.COMPUTED
         before = [one for one in self.constants if one.cell <= number.source]
-        copies = list(find_copies(number, before))
-        if copies and (number.source, number.text) in self.static():
+        if (number.source, number.text) in self.static():
             return Finding.COPIED
         if self.replay is None:
             return Finding.COMPUTED
+        copies = list(find_copies(number, before))
         origins = copies or [*find_joins(number, before), *find_sums(number, before)]
         for origin in origins[:MOST_ORIGINS]:
             finding = self.replay.test(number, origin)

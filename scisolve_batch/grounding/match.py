@@ -70,6 +70,8 @@ def find_matches(item: Item, pool: Pool) -> list[Match]:
             if reading.problem_only and pool.texts[match.number.source].cell is not None:
                 continue
             found.append(match)
+    if item.unit:
+        found += _prefixed(item, pool)
     if not found or item.bound is not Bound.NONE or item.order:
         found += _triggered(item, pool)
     return found

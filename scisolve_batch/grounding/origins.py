@@ -105,7 +105,7 @@ def find_joins(number: Number, constants: Sequence[Constant]) -> Iterator[Origin
     """Neighbouring constants whose digits, one after the other, are the printed number's."""
     target = abs(number.value)
     wanted = "".join(map(str, target.as_tuple().digits)).strip("0")
-    if len(wanted) < FEWEST_DIGITS + 1:
+    if len(wanted) < FEWEST_DIGITS:
         return
     for at, first in enumerate(constants):
         joined = ""
