@@ -320,9 +320,14 @@ _SCRIPT: dict[str, Any] = {
                     "type": "array",
                     "items": {
                         "type": "object",
-                        "required": ["name", "value"],
+                        "required": ["name"],
+                        "anyOf": [{"required": ["value"]}, {"required": ["expression"]}],
                         "properties": {
                             "name": {"type": "string"},
+                            "expression": {
+                                "type": "string",
+                                "description": "Python, evaluated and printed in the session.",
+                            },
                             "value": {"type": "string", "description": "Quoted, digit for digit."},
                             "unit": {"type": ["string", "null"]},
                         },
