@@ -177,7 +177,7 @@ LEADING_ZERO = re.compile(r"0\d")
 PLURAL_BEFORE = re.compile(r"(?:s|indices|vertices)\s?[(\[]?$")
 
 # -- places ---------------------------------------------------------------------------------
-SHORT_REFERENCE = re.compile(r"\d{1,6}|\d{1,2}(?:\.\d{1,2}){1,3}")
+SHORT_REFERENCE = re.compile(r"\d{1,6}|(?:[12]?\d|30)(?:\.(?:[12]?\d|30)){1,3}")
 LIST_MARKER = re.compile(r"\d{1,3}[.)](?=\s+\S)")
 CONNECTED = re.compile(
     r"[\s%]*(?:,|;|–|-|/|±|\+/-|\+-|&|to|and|or|through|und|bis|et|à|±)?\s*(?:and|or)?\s*\(?"
