@@ -34,11 +34,11 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "tuple": tuple, "dict": dict, "float64": float, "float32": float, "array": list, "asarray": list,
     "Decimal": float, "mpf": float, "loads": json.loads, "literal_eval": ast.literal_eval, "bytes": bytes,
     "Fraction": float, "longdouble": float, "sorted": sorted, "item": float, }  # fmt: skip
-_METHODS = frozenset(
-    ("format", "join", "replace", "strip", "lstrip", "rstrip", "decode", "encode", "split", "get")
-    + ("upper", "lower", "removeprefix", "removesuffix", "zfill", "values", "items", "keys")
-    + ("tolist", "item", "copy")
-)
+_METHODS = frozenset((
+    "format", "join", "replace", "strip", "lstrip", "rstrip", "decode", "encode", "split", "get",
+    "upper", "lower", "removeprefix", "removesuffix", "zfill", "values", "items", "keys", "tolist",
+    "item", "copy",
+))  # fmt: skip
 _READS = ("read", "read_text", "readline")
 _NEUTRAL = {"cos": 0, "exp": 0, "cosh": 0}
 """Functions that are 1 at a point."""
@@ -217,12 +217,18 @@ def _call(node: Any, bindings: Bindings, names: set[str], depth: int) -> Any:
         names.add(name)
         (only,) = bindings.functions[name]
         return _returned(only, node, bindings, names, depth)
+    if node.keywords or len(node.args) > 2:
+        raise Unfoldable
     arguments = [value(one) for one in node.args]
+    if name == "eval":
+        return fold(ast.parse(str(arguments[0]), mode="eval").body, bindings, names, depth)
+    return _known(name, arguments)
+
+
+def _known(name: str, arguments: list[Any]) -> Any:
     if name in _NEUTRAL and arguments == [_NEUTRAL[name]]:
         return 1.0
-    if name == "eval" and len(arguments) == 1:
-        return fold(ast.parse(str(arguments[0]), mode="eval").body, bindings, names, depth)
-    if name in _CALLS and not node.keywords and len(arguments) <= 2:
+    if name in _CALLS:
         return _CALLS[name](*arguments)
     raise Unfoldable
 

@@ -398,17 +398,15 @@ def honest(row, name, outputs, key, unit):
 
 def name_marks(name):
     """Numbers inside a noun phrase come from the problem, or are counts."""
-    marks = []
-    for word in name.split():
-        if word.isdecimal():
-            marks.append(
-                (
-                    word,
-                    "structural" if int(word) <= 10 else "grounded",
-                    {"form": "noun", "why": "in the name"},
-                )
-            )
-    return marks
+    return [
+        (
+            word,
+            "structural" if int(word) <= 10 else "grounded",
+            {"form": "noun", "why": "in the name"},
+        )
+        for word in name.split()
+        if word.isdecimal()
+    ]
 
 
 def pair(row, quantities, outputs):
