@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from scisolve_batch.model.scripted import ScriptedModel, finish, run_python, text
     from scisolve_batch.records import (
         Cell,
+        CertifiedValue,
         Grounding,
         Limits,
         Problem,
+        ReportedValue,
         Settings,
         Solution,
         Verification,
@@ -39,9 +41,11 @@ _HOMES = {
     "model.scripted": ("ScriptedModel", "finish", "run_python", "text"),
     "records": (
         "Cell",
+        "CertifiedValue",
         "Grounding",
         "Limits",
         "Problem",
+        "ReportedValue",
         "Settings",
         "Solution",
         "Verification",
@@ -55,9 +59,11 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Agent",
     "Cell",
+    "CertifiedValue",
     "Grounding",
     "Limits",
     "Problem",
+    "ReportedValue",
     "RunDir",
     "ScriptedModel",
     "Settings",
