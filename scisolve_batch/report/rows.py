@@ -7,10 +7,9 @@ an unknown form becomes a row that says so. It loads no numpy, pandas or pyarrow
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from scisolve_batch.records import (
@@ -33,7 +32,6 @@ KEY = ("run_id", "problem_id", "sample")
 """What names a sample in every table."""
 
 _AROUND = 48  # characters of the answer shown on each side of a number
-_SPACE = re.compile(r"\s+")
 
 
 class Rows:
@@ -41,11 +39,12 @@ class Rows:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in names}
+        self._adders = [(name, column.append) for name, column in self.columns.items()]
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row; it names every column."""
-        for name, column in self.columns.items():
-            column.append(row[name])
+        for name, append in self._adders:
+            append(row[name])
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -57,6 +56,10 @@ class Rows:
 
     def __getitem__(self, name: str) -> list[Any]:
         return self.columns[name]
+
+    def row(self, number: int) -> dict[str, Any]:
+        """One row by its number, from 0."""
+        return {name: column[number] for name, column in self.columns.items()}
 
 
 Tables = dict[str, Rows]
@@ -87,14 +90,16 @@ def add_result(tables: Tables, manifest: Manifest, result: Result, *, texts: boo
     tables["solutions"].add(key | _solution_row(manifest, result))
     if result.solution is None:
         return
-    for row in _literal_rows(result.solution):
-        tables["literals"].add(key | row)
-    for row in _cell_rows(result, texts=texts):
-        tables["cells"].add(key | row)
-    for row in _value_rows(result):
-        tables["values"].add(key | row)
-    for row in _turn_rows(result.solution):
-        tables["turns"].add(key | row)
+    parts = {
+        "literals": _literal_rows(result.solution),
+        "cells": _cell_rows(result, texts=texts),
+        "values": _value_rows(result),
+        "turns": _turn_rows(result.solution),
+    }
+    for name, rows in parts.items():
+        for row in rows:
+            row.update(key)
+            tables[name].add(row)
 
 
 def read_time(text: str) -> datetime | None:
@@ -243,7 +248,7 @@ def _context(solution: Solution, literal: Literal) -> str:
         return ""
     before = text[max(0, literal.start - _AROUND) : literal.start]
     after = text[literal.end : literal.end + _AROUND]
-    return _SPACE.sub(" ", before + text[literal.start : literal.end] + after).strip()
+    return " ".join((before + text[literal.start : literal.end] + after).split())
 
 
 def _literal_rows(solution: Solution) -> Iterator[dict[str, Any]]:
@@ -271,19 +276,28 @@ def _literal_rows(solution: Solution) -> Iterator[dict[str, Any]]:
         }
 
 
+def _read_cell_text(result: Result, index: int, suffix: str) -> str | None:
+    return read_text(result.folder.cells / f"{index:02d}{suffix}")
+
+
+def _read_nothing(suffix: str) -> None:
+    """Stands for reading when no texts are asked for."""
+    del suffix
+
+
 def _cell_rows(result: Result, *, texts: bool) -> Iterator[dict[str, Any]]:
     solution = result.solution
     for cell in solution.cells if solution else ():
-        stem = str(result.folder.cells / f"{cell.index:02d}")
+        read = partial(_read_cell_text, result, cell.index) if texts else _read_nothing
         yield {
             "cell": cell.index,
             "status": cell.status.value,
             "ok": cell.ok,
             "state": cell.state.value,
             "note": cell.note,
-            "code": read_text(Path(stem + ".py")) if texts else None,
-            "stdout": read_text(Path(stem + ".out")) if texts else None,
-            "stderr": read_text(Path(stem + ".err")) if texts else None,
+            "code": read(".py"),
+            "stdout": read(".out"),
+            "stderr": read(".err"),
             "traceback": cell.traceback,
             "stack": cell.stack,
             "wall_s": cell.wall_s,

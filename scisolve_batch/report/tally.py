@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from scisolve_batch.records import Manifest, Usage, VerificationKind
@@ -199,11 +200,10 @@ def _kinds(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def _loose(tables: Tables) -> Iterable[LooseLiteral]:
-    left = SHOWN_LITERALS
-    for row in tables["literals"]:
-        if row["failing"] and left:
-            left -= 1
-            yield LooseLiteral.model_validate(row)
+    literals = tables["literals"]
+    failing = (number for number, fails in enumerate(literals["failing"]) if fails)
+    for number in islice(failing, SHOWN_LITERALS):
+        yield LooseLiteral.model_validate(literals.row(number))
 
 
 def slices_of(rows: Sequence[Row], graded: set[str]) -> Iterable[Slice]:
