@@ -139,7 +139,7 @@ def explain_derived(page: Page) -> None:
         operands = _operands(judged, page)
         found = next(_derivations(judged.item, operands), None)
         if found:
-            judged.reason, judged.note = "derived", found
+            judged.reason, judged.note = "derived", f"pair: {found}"
 
 
 def _operands(judged: Judged, page: Page) -> list[Number]:
@@ -187,4 +187,4 @@ def check_printed_units(page: Page, pool: Pool) -> None:
             known = pool.only_unit(judged.item.unit, judged.chosen.number)
             if known:
                 judged.fail("unit", judged.chosen.number)
-                judged.note = known
+                judged.note = f"unit: the problem uses {known}"

@@ -24,7 +24,7 @@ ATOM = re.compile(
     rf"|(?P<scale>[)\]]{_TIMES_TEN})"
     rf"|(?P<power>(?:[)\]}}|]\s?\^|[)\]}}]\*\*)\s?[{{(]?[-–+]?\d{{1,2}}(?:/\d{{1,2}})?[)}}]?(?!\.?\d)"
     rf"|[)\]}}|][⁺⁻]?[{_UP}₀-₉]{{1,6}})"
-    rf"|(?P<run>\.?\d+(?:{_SEP}\d+)*)"
+    rf"|(?P<run>(?:(?<![.\d])\.)?\d+(?:{_SEP}\d+)*)"
     r"|(?P<symbol>\\[A-Za-z]+|√|π)"
     r"|(?P<odd>[^\W\d_])"
 )
@@ -116,10 +116,15 @@ NOT_NUMBERS = (
         Kind.NAME,
         "version",
     ),
-    (re.compile(r"\d+(?:st|nd|rd|th|er|ère|ème|e)\b(?!-)", re.IGNORECASE), Kind.NAME, "ordinal"),
+    (
+        re.compile(r"\d+(?:st|nd|rd|th|er|ère|ème|e)\b(?![-+–])", re.IGNORECASE),
+        Kind.NAME,
+        "ordinal",
+    ),
     (re.compile(r"\d+(?:\.\d+)?th\b|\d+(?:st|nd|rd|th)\b", re.IGNORECASE), Kind.NAME, "ordinal"),
     (re.compile(r"[1-9]-?[Dd]\b"), Kind.NAME, "name"),
     (re.compile(r"\d{2,3}-bit\b"), Kind.NAME, "name"),
+    (re.compile(r"(?:1[89]|20)\d0s\b"), Kind.NAME, "date"),
     (MIXED_UP, Kind.UNREAD, "unread"),
 )
 """Dates, times, versions, ordinals."""
@@ -131,6 +136,10 @@ SIGN = re.compile(
 )
 BEFORE_SIGNED = frozenset("-+–$€£¥ \n")
 SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?P<decimals>[.,]\d+)?(?![\d]|[.,]\d| \d)")
+SPACED_DECIMALS = re.compile(
+    r"\d{1,3}(?: \d{3})*[.,]\d{3}(?: \d{3})+(?: \d{1,2}(?=\(|\s?[×x]\s?10))?(?![\d]|[.,]\d| \d)"
+    r"|\d{1,3}(?: \d{3})*[.,]\d{3}(?: \d{3})* \d{1,2}(?=\(|\s?[×x]\s?10)"
+)
 ERROR = re.compile(r"\((\d{1,6})\)")
 EXPONENT = re.compile(
     rf"\.?[eE](?P<e>[-+–]?\d{{1,12}})(?![\d_]|\.\d)(?=[{_LETTER}]{{0,8}}(?!\d))|\.?[dD](?P<d>[-+–]\d{{1,12}})(?![\w])|{_TIMES_TEN}"
@@ -143,7 +152,17 @@ STANDARD = re.compile(
     rf"(?:{_STANDARDS})"
     r"(?:[\s:/-]{0,2}[\dXx][\d./-]*\d|\s?\d)(?!\.?\d)"
 )
-NAMES = ((VERSION_NAME, "version"), (MONTH_DATE, "date"), (STANDARD, "name"))
+CAPITAL_NAME = re.compile(r"[A-Z][a-z]{3,}-\d{1,2}(?![.\d%]|\s?%)")
+NAMES = (
+    (VERSION_NAME, "version"),
+    (CAPITAL_NAME, "name"),
+    (MONTH_DATE, "date"),
+    (STANDARD, "name"),
+)
+DATED = re.compile(
+    r"(?:\bas\s+of|\bsince|\byear|©|\bpublished\s+in|\bfounded\s+in)\s$", re.IGNORECASE
+)
+RULE_AFTER = re.compile(r"[\s-](?:rule|law|scaling)\b")
 YEAR = re.compile(r"(?:18|19|20)\d{2}")
 CITED_BEFORE = re.compile(
     r"\bet\s+al\.?,?\s?[(\[]?$|\b[A-Z]\w+\s(?:and|&)\s[A-Z]\w+,?\s?[(\[]?$|[(\[;][^()\[\]\d]{0,60}[A-Z]\w+\.?,\s$"
@@ -179,8 +198,9 @@ PLURAL_BEFORE = re.compile(r"(?:s|indices|vertices)\s?[(\[]?$")
 # -- places ---------------------------------------------------------------------------------
 SHORT_REFERENCE = re.compile(r"\d{1,6}|(?:[12]?\d|30)(?:\.(?:[12]?\d|30)){1,3}")
 LIST_MARKER = re.compile(r"\d{1,3}[.)](?=\s+\S)")
+SHARED = re.compile(r"\s*(?:,|–|-|±|\+/-|\+-|to|and|or|through|und|bis|et|à)\s*(?:and|or)?\s*")
 CONNECTED = re.compile(
-    r"[\s%]*(?:,|;|–|-|/|±|\+/-|\+-|&|to|and|or|through|und|bis|et|à|±)?\s*(?:and|or)?\s*\(?"
+    r"[\s%)]*(?:,|;|–|-|/|±|\+/-|\+-|&|to|and|or|through|und|bis|et|à|±)?\s*(?:and|or)?\s*\(?"
 )
 COMMAND_ARGUMENT = re.compile(
     r"\\(?:eq|auto|page|c)?(?:ref|cite[pt]?|label|binom|vspace|hspace|begin|end|footnote(?:mark)?)"
@@ -241,8 +261,10 @@ def may_carry_sign(text: str, place: int) -> bool:
 
 
 def is_cited(text: str, start: int, end: int) -> bool:
-    """Whether a year stands in a citation."""
+    """Whether a year stands in a citation, or after words that make it a date."""
     before = text[max(0, start - 80) : start]
+    if DATED.search(before):
+        return True
     return bool(CITED_BEFORE.search(before) and CITED_AFTER.match(text, end))
 
 

@@ -230,16 +230,27 @@ class _Reader:
         self.at = max(found.stop, self.at, start + 1)
 
     def _fraction(self, found: re.Match[str]) -> None:
-        """`a/b`: one exact number; or both parts are printed side by side."""
-        top, bottom = found[1], found[2]
-        if not int(bottom):
-            self._numbers(found.start(), found.start() + len(top))
+        """`a/b`: one exact number; or both parts are printed side by side. `2 1/2` is mixed."""
+        top, bottom = int(found[1]), int(found[2])
+        if not bottom:
+            self._numbers(found.start(), found.end(1))
+            return
+        if forms.RULE_AFTER.match(self.text, found.end()):  # Simpson's 3/8 rule
+            self._add(Kind.NAME, found.end(), "name")
+            return
+        value = Fraction(top, bottom)
+        last = self.items[-1] if self.items else None
+        whole = last is not None and last.integer and not last.signed and last.kind is Kind.NUMBER
+        if whole and value < 1 and self.text[last.end : self.at] in (" ", "-"):  # type: ignore[union-attr]
+            self.items.pop()
+            self.at, value = last.start, value + int(last.value)  # type: ignore[union-attr]
+            self._exact(Symbol(_quotient(value), found.end()), "fraction")
             return
         parts = tuple(
             self.numerals.number(Chunk(found.start(i), found.end(i), found[i])) for i in (1, 2)
         )
-        value = _quotient(Fraction(int(top), int(bottom)))
-        self._exact(Symbol(value, found.end()), "fraction", (Option(items=parts),))
+        options = (Option(items=parts),)
+        self._exact(Symbol(_quotient(value), found.end()), "fraction", options)
 
     def _power(self, found: re.Match[str]) -> bool:
         """`10^-8` is an order of magnitude; `2^53` is a whole number."""

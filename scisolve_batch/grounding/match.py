@@ -55,7 +55,8 @@ def readings(item: Item) -> list[Reading]:
         Reading(item.value.scaleb(shift, CONTEXT), item.place + shift, "percent" if shift else "")
         for shift in item.shifts
     ]
-    if item.magnitude and not item.signed and not item.flipped:
+    either = item.magnitude or item.imaginary  # `a ± bi` is two numbers
+    if either and not item.signed:
         found += [Reading(-one.value, one.place, "magnitude") for one in found]
     elif item.value:
         found += [Reading(-one.value, one.place, one.relation, problem_only=True) for one in found]
@@ -119,6 +120,8 @@ def _coarser(item: Item, reading: Reading, pool: Pool) -> Iterator[Match]:
 def supports(item: Item, number: Number) -> bool:
     """Whether one printed number, shown to an item's last digit, is that item."""
     for reading in readings(item):
+        if reading.problem_only:
+            continue
         half = max(_HALF.scaleb(reading.place, CONTEXT), abs(reading.value) * Decimal("1e-9"))
         if abs(CONTEXT.subtract(reading.value, number.value)) <= half:
             return True

@@ -17,52 +17,12 @@ from scisolve_batch.grounding.units import read_unit
 if TYPE_CHECKING:
     from scisolve_batch.grounding.sources import Number, Pool
 
-_WORDS = re.compile(r"[^\W\d_]+")
-_STOP = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "at",
-        "is",
-        "in",
-        "for",
-        "and",
-        "to",
-        "by",
-        "with",
-        "from",
-        "on",
-        "as",
-        "per",
-        "or",
-        "its",
-        "it",
-        "are",
-        "was",
-        "be",
-        "value",
-        "result",
-        "np",
-        "float",
-        "int",
-        "array",
-        "none",
-        "dtype",
-        "e",
-        "j",
-        "x10",
-        "print",
-        "we",
-        "i",
-        "get",
-        "run",
-        "gives",
-        "that",
-        "this",
-    ]
-)
+_WORDS = re.compile(r"(?<![\d.])[^\W\d_]+")
+_STOP = frozenset((
+    "the", "a", "an", "of", "at", "is", "in", "for", "and", "to", "by", "with", "from", "on", "as", "per",
+    "or", "its", "it", "are", "was", "be", "value", "result", "np", "float", "int", "array", "none",
+    "dtype", "print", "we", "i", "get", "run", "gives", "that", "this",
+))  # fmt: skip
 _SHORT = {
     short: word
     for word, shorts in {

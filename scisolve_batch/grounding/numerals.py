@@ -37,7 +37,10 @@ class Numerals:
     def read(self, start: int, end: int) -> Found:
         """The numbers of a run, or the name that it is part of."""
         text = self.text
-        if (found := forms.SPACED.match(text, start)) is not None:
+        if (found := forms.SPACED_DECIMALS.match(text, start)) is not None:
+            split = self._si_style(found)
+            end = found.end()
+        elif (found := forms.SPACED.match(text, start)) is not None:
             split = self._spaced(found)
             end = found.end()
         else:
@@ -108,6 +111,18 @@ class Numerals:
             return Split(joined, otherwise=pieces)
         return Split(pieces)
 
+    def _si_style(self, found: re.Match[str]) -> Split:
+        """`6.626 070 15`: groups of three after the point, too."""
+        run, start = found.group(), found.start()
+        joined = Chunk(start, found.end(), run.replace(" ", "").replace(",", "."))
+        pieces = tuple(
+            Chunk(start + one.start(), start + one.end(), one.group().replace(",", "."))
+            for one in re.finditer(r"\S+", run)
+        )
+        if forms.in_brackets(self.text, start):
+            return Split(pieces)
+        return Split((joined,), otherwise=pieces)
+
     def _tail(self, chunk: Chunk) -> Found:
         """The number with what belongs to it on the right: uncertainty, exponent and the rest."""
         text, end = self.text, chunk.end
@@ -121,6 +136,7 @@ class Numerals:
                 why="uncertainty",
                 value=Decimal(found[1]).scaleb(item.place, CONTEXT),
                 place=item.place,
+                integer=item.integer,
                 error=True,
             )
             end = found.end()
@@ -180,6 +196,7 @@ class Numerals:
             return _other(item.start, name.end(), Kind.NAME, "name")
         if letters in ("i", "j"):
             item.imaginary, item.end = True, stop
+            self._take_sign(item)
         elif letters in forms.SUFFIXES and not forms.UNIT_GOES_ON.match(self.text, stop):
             item.shifts, item.unit, item.end = (0, forms.SUFFIXES[letters]), letters, stop
         else:
@@ -187,6 +204,14 @@ class Numerals:
             if unit is not None and read_unit(unit[1]) is not None:
                 item.unit = unit[1]
         return Found((item,), item.end)
+
+    def _take_sign(self, item: Item) -> None:
+        """The sign between the parts of a complex number is the second part's own."""
+        before = self.text[max(0, item.start - 2) : item.start].rstrip()[-1:]
+        if not item.signed and before and before in "+-–±":
+            item.signed = before != "±"
+            if before in "-–":
+                item.value = item.value.copy_negate()
 
 
 def _other(start: int, end: int, kind: Kind, why: str) -> Found:

@@ -16,11 +16,28 @@ LONGEST_TEXT = 60
 _REASONS = {
     "absent": "no successful cell printed it",
     "overprecise": "it has more digits than were printed",
+    "truncated": "it is cut off, not rounded",
+    "derived": "it follows from printed numbers, but was not printed itself",
+    "constant": "the cells printed a constant of their own source code, nothing computed it",
+    "unread": "these digits cannot be read as a number",
+    "unit": "its unit was not printed with it, and the problem uses another prefix",
+    "sign": "the number of that name was printed with the other sign",
+    "scale": "the number of that name was printed with another power of ten",
+    "name": "it was printed under another name",
 }
 _ADVICE = {
     "absent": "print it in a cell if it was computed, correct it, or remove it",
     "overprecise": "print more digits, or round it to what was printed",
+    "truncated": "round it, or print it with these digits",
+    "derived": "print it",
+    "constant": "compute it in a cell, or remove it",
+    "unread": "write it in plain digits, or remove it",
+    "unit": "print it with its unit",
+    "sign": "correct the sign, or print what was meant",
+    "scale": "correct the power of ten, or print what was meant",
+    "name": "name it as it was printed, or quote the other number",
 }
+"""What a model should do. Every reason of a policy has a sentence in both tables."""
 
 
 def explain_refusal(grounding: Grounding) -> str:
@@ -50,7 +67,10 @@ def describe(literal: Literal) -> str:
     if literal.verdict is Verdict.OVERPRECISE:
         reason = "overprecise"
     why = _REASONS.get(reason, reason)
-    if literal.nearest is not None:
+    pair = next((note for note in literal.warnings if note.startswith("pair: ")), "")
+    if pair:
+        why += f" ({_short(pair.removeprefix('pair: '))})"
+    elif literal.nearest is not None:
         why += f"; the nearest is `{_short(literal.nearest)}`{_source(literal)}"
     return f"`{_short(literal.text)}`{place}: {why}. {_sentence(_ADVICE.get(reason, ''))}".rstrip()
 

@@ -209,14 +209,19 @@ def gather(cells: Sequence[Cell], problem: str) -> Pool:
 def read_printed(text: str, source: int = 0) -> list[Number]:
     """Every number of a cell's output."""
     numbers = []
+    seen = -1
     for found in _PRINTED.finditer(text):
         end = found.end()
+        if found.start() == seen:  # its sign was read with it
+            continue
         body = found["body"]
         if text[end : end + 1] == "." and _VERSION.match(text, end):
             continue  # 1.26.4
         if body == "0" and _BASED.match(text, end):
             continue  # 0xff
         written = found.group()
+        if found["exp"] and sum(map(str.isdigit, found["exp"])) > LONGEST_EXPONENT + 2:
+            continue
         if (
             found["exp"] is None
             and found["percent"] is None
@@ -236,7 +241,8 @@ def read_printed(text: str, source: int = 0) -> list[Number]:
         if "," in body and "." not in body and not found["exp"]:
             numbers += _listed(found, source)
         if text[end : end + 1] in "+-" and end + 1 < len(text):
-            numbers += _imaginary(text, end, source)
+            numbers += (parts := list(_imaginary(text, end, source)))
+            seen = end + 1 if parts else seen
     return numbers
 
 

@@ -40,13 +40,18 @@ def find_static_copies(codes: Sequence[str], constants: Sequence[Constant]) -> s
             continue
         for node in ast.walk(tree):
             _note(node, session, cell)
-    found: set[tuple[int, str]] = set()
-    for cell, call in session.prints:
-        for argument in call.args:
-            for number, names in _printed(argument, session):
-                if _only_printed(names, session) and _only_once(number, constants):
-                    found.add((cell, number.text))
-    return found
+    shown = [
+        (cell, number, names, part)
+        for cell, call in session.prints
+        for argument in call.args
+        for number, names, part in _printed(argument, session)
+    ]
+    copies = list({id(part): part for _, _, _, part in shown}.values())
+    return {
+        (cell, number.text)
+        for cell, number, names, _ in shown
+        if _only_printed(names, session, copies) and _only_once(number, constants)
+    }
 
 
 def _note(node: ast.AST, session: _Session, cell: int) -> None:
@@ -57,7 +62,7 @@ def _note(node: ast.AST, session: _Session, cell: int) -> None:
         session.prints.append((cell, node))
 
 
-def _printed(argument: ast.expr, session: _Session) -> Iterator[tuple[Number, set[str]]]:
+def _printed(argument: ast.expr, session: _Session) -> Iterator[tuple[Number, set[str], ast.expr]]:
     """The numbers that an argument of print shows, with the names they came through."""
     for part in _parts(argument):
         names: set[str] = set()
@@ -66,7 +71,7 @@ def _printed(argument: ast.expr, session: _Session) -> Iterator[tuple[Number, se
         except Unfoldable:
             continue
         for number in read_printed(shown):
-            yield number, names
+            yield number, names, part
 
 
 def _parts(argument: ast.expr) -> Iterator[ast.expr]:
@@ -81,14 +86,13 @@ def _parts(argument: ast.expr) -> Iterator[ast.expr]:
         yield argument
 
 
-def _only_printed(names: set[str], session: _Session) -> bool:
-    """Whether names are read by prints, and by each other, alone."""
-    shown = [call for _, call in session.prints]
+def _only_printed(names: set[str], session: _Session, copies: Sequence[ast.expr]) -> bool:
+    """Whether names are read by copies, and by each other, alone. `print(2 * x)` is a use."""
     inner = [value for name in names for value in session.bindings.values.get(name, ())]
     for name in names:
         known = sum(
             isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-            for tree in (*shown, *inner)
+            for tree in (*copies, *inner)
             for node in ast.walk(tree)
         )
         if session.reads.get(name, 0) > known:

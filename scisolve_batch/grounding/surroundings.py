@@ -64,7 +64,7 @@ class Surroundings:
             other = self.items[at]
             if other.kind is not Kind.NUMBER or other.shifts != (0,) or other.unit:
                 break
-            if not forms.CONNECTED.fullmatch(self.text, other.end, start):
+            if not forms.SHARED.fullmatch(self.text, other.end, start):
                 break
             other.shifts = item.shifts
             start, at = other.start, at - 1

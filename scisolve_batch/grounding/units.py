@@ -75,7 +75,7 @@ _NAMES = {
 _UNPREFIXED = frozenset(
     ("min", "cd", "Pa", "Hz", "T", "h", "mol", "ppm", "dB", "ft", "pt", "at", "as", "am", "pm")
 )
-_FACTOR = re.compile(r"([^\W\d_]+|[Ω°])(?:\^?\{?([-+]?\d)\}?|([⁻]?[²³¹⁴]))?")
+_FACTOR = re.compile(r"([A-Za-zµμΩ°]+)(?:\^?\{?([-+]?\d)\}?|([⁻]?[²³¹⁴]))?")
 _UP = str.maketrans("¹²³⁴⁻", "1234-")
 
 

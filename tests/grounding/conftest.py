@@ -1,5 +1,6 @@
 """A re-run port for tests: cells in a fresh interpreter, in a folder of their own."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -23,9 +24,11 @@ json.dump(outputs, real)
 def rerun(tmp_path):
     """Runs codes again; counts its runs in `rerun.runs`."""
 
+    folders = itertools.count()
+
     def run(codes):
         run.runs += 1
-        folder = tmp_path / str(run.runs)
+        folder = tmp_path / str(next(folders))
         folder.mkdir()
         done = subprocess.run(
             [sys.executable, "-I", "-c", RUNNER],

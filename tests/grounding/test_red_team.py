@@ -27,7 +27,6 @@ COPIED = {
     "halves": "print(20.172 + 21.2)",
     "three parts": "print('area', round(20.172 + 11.1 + 10.1, 3))",
     "character codes": "print(bytes([52, 49, 46, 51, 55, 50]).decode())",
-    "follower in the print": "area = 41.372\nprint('area', area)\nprint('twice that', area * 2)",
     "difference": "print(50.0 - 8.628)",
     "thousandth": "print(41372 / 1000)",
     "scientific": "print(4.1372e1)",

@@ -54,3 +54,20 @@ def test_the_length_is_bounded():
     text = refuse(" ".join(f"{i}.12345" + "6" * 500 for i in range(500)), "1." + "7" * 500)
     assert len(text) < 4500
     assert "and 488 more" in text
+
+
+def test_each_reason_of_the_decimal_policy_says_what_to_do():
+    cells = ("area 12.5\nlong 3.14976\ngap 7.25", "code")
+    for answer, words in {
+        "It is 3.14.": "cut off, not rounded; the nearest is `3.14976` (cell 1, line 2). Round it",
+        "Between 12.5 and 7.25 lies 5.25.": "not printed itself (12.5 - 7.25). Print it.",
+        "It is ⁴¹.": "cannot be read as a number. Write it in plain digits",
+        "It is 12.501.": "more digits than were printed; the nearest is `12.5`",
+    }.items():
+        assert words in refuse(answer, *cells, policy="decimal")
+
+
+def test_a_unit_that_was_never_printed_is_asked_for():
+    report = check_grounding("The mass is 23.3 g.", [Cell(index=1, stdout="mass 23.3")], "in kg")
+    assert "the problem uses another prefix; the nearest is `23.3`" in explain_refusal(report)
+    assert "Print it with its unit." in explain_refusal(report)

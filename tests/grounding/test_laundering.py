@@ -1,0 +1,146 @@
+"""Copied constants, parameters of a computation, and what a re-run can and cannot tell."""
+
+import pytest
+
+from scisolve_batch.grounding import check_grounding, explain_refusal
+from scisolve_batch.grounding.replay import MOST_RERUNS
+from scisolve_batch.records import Cell, GroundingVerdict
+
+
+def session(codes, rerun):
+    outputs = rerun(codes)
+    rerun.runs = 0
+    return [
+        Cell(index=i, code=code, stdout=out)
+        for i, (code, out) in enumerate(zip(codes, outputs, strict=True), 1)
+    ]
+
+
+def judge(answer, codes, rerun, problem="", **more):
+    cells = session(codes, rerun)
+    report = check_grounding(answer, cells, problem, rerun=rerun, **more)
+    return [
+        (one.text, one.verdict.value, one.reason or one.relation)
+        for one in report.literals
+        if one.verdict != "not_a_number"
+    ]
+
+
+PARAMETERS = {
+    "step size": "h = 0.0125\nprint('h', h)\nx = 1.0\nfor _ in range(50):\n    x += h * x\nprint('x', x)",
+    "sample size": "n = 1250\nprint('n', n)\nprint('sum', sum(1 / k for k in range(1, n)))",
+    "tolerance": "tol = 1.25e-6\nprint('tol', tol)\nx, k = 1.0, 0\nwhile x > tol:\n    x /= 2\n    k += 1\nprint('halvings', k)",
+    "limit": "limit = 125\nprint('limit', limit)\nx, k = 1.0, 0\nwhile x > 1e-9 and k < limit:\n    x /= 2\n    k += 1\nprint('halvings', k)",
+    "written twice": "print('scale 1.375')\nprint('result', 3 * 1.375 ** 2)",
+    "selection": "grid = [0.125, 0.275, 0.425]\nbest = min(grid, key=lambda u: (u - 0.3) ** 2)\nprint('best', best)\nprint('cost', (best - 0.3) ** 2)",
+    "in a later cell": "k = 2.718\nprint('k', k)\n#cell\nprint('square', k * k)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", sorted(PARAMETERS))
+def test_a_printed_parameter_of_a_computation_is_grounded(way, rerun):
+    codes = PARAMETERS[way].split("#cell\n")
+    (first,) = [
+        word
+        for word in codes[0].replace("]", ",").split()
+        if word.rstrip(",'")[:4] in ("0.01", "1250", "1.25", "125", "1.37", "0.27", "2.71")
+    ][:1]
+    text = first.rstrip(",')")
+    (literal,) = judge(f"It was {text}.", codes, rerun)
+    assert literal[1] == "grounded"
+
+
+def test_a_parameter_is_named_as_such(rerun):
+    codes = [PARAMETERS["step size"]]
+    assert judge("With step 0.0125.", codes, rerun) == [("0.0125", "grounded", "parameter")]
+
+
+def test_a_constant_of_the_problem_is_no_copy(rerun):
+    codes = ["g = 9.80665\nprint('g', g)"]
+    assert judge("g is 9.80665.", codes, rerun, problem="with g = 9.80665")[0][1] == "grounded"
+
+
+def test_a_number_that_is_computed_as_well_is_grounded(rerun):
+    codes = ["print('expected 1.4142')", "print('root', 2 ** 0.5)"]
+    assert judge("It is 1.4142.", codes, rerun)[0][1] == "grounded"
+
+
+def test_a_coincidence_with_a_constant_is_no_copy(rerun):
+    codes = [
+        "c = 1.4142\nx = 1.0\nfor _ in range(20):\n    x = (x + 2 / x) / 2\nprint('root', round(x, 4))\nassert abs(x - c) < 1"
+    ]
+    assert judge("It is 1.4142.", codes, rerun) == [("1.4142", "grounded", "exact")]
+
+
+def test_small_sizes_cost_no_run(rerun):
+    codes = ["n = 50\nprint('n', n)\nprint('sum', sum(range(n)))"]
+    assert judge("With n = 50 the sum is 1225.", codes, rerun)[0][1] == "grounded"
+    assert rerun.runs == 0
+
+
+def test_nothing_is_run_when_no_constant_could_have_been_copied(rerun):
+    codes = ["x = 1.0\nfor _ in range(9):\n    x = (x + 2 / x) / 2\nprint(x)"]
+    assert judge("It is 1.414214.", codes, rerun)[0][1] == "grounded"
+    assert rerun.runs == 0
+
+
+COPIED = "v = 41.372\nassert v > 0\nprint('area', v)"
+
+
+def test_a_run_that_differs_leaves_the_answer_unknown(rerun):
+    cells = session([COPIED], rerun)
+    cells = [cells[0].model_copy(update={"stdout": "area 41.372\ntook 1.25 s\n"})]
+    report = check_grounding("The area is 41.372.", cells, rerun=rerun)
+    assert [(one.verdict, one.reason) for one in report.literals] == [("unknown", "not_reproduced")]
+    assert report.verdict is GroundingVerdict.GROUNDED
+
+
+def test_a_run_that_fails_leaves_the_answer_unknown(rerun):
+    cells = session([COPIED], rerun)
+    report = check_grounding("The area is 41.372.", cells, rerun=lambda codes: None)
+    assert report.literals[0].verdict == "unknown"
+
+
+def test_without_a_rerun_only_what_the_code_shows_is_refused(rerun):
+    plain, used = session(["print('area', 41.372)"], rerun), session([COPIED], rerun)
+    assert check_grounding("The area is 41.372.", plain).literals[0].reason == "constant"
+    assert check_grounding("The area is 41.372.", used).literals[0].verdict == "grounded"
+
+
+def test_the_runs_are_budgeted(rerun):
+    names = [f"v{i} = {i}.{i}37\nassert v{i} > 0\nprint(v{i})" for i in range(11, 31)]
+    cells = session(["\n".join(names)], rerun)
+    report = check_grounding(" ".join(f"{i}.{i}37" for i in range(11, 31)), cells, rerun=rerun)
+    assert rerun.runs <= MOST_RERUNS + 1
+    verdicts = [one.verdict.value for one in report.literals]
+    assert verdicts[0] == "ungrounded" and verdicts[-1] == "unknown"
+
+
+def test_failed_cells_are_not_run_again():
+    seen = []
+
+    def rerun(codes):
+        seen.append(codes)
+        return ["area 41.372\n"]
+
+    cells = [
+        Cell(index=1, code="boom", status="error"),
+        Cell(index=2, code=COPIED, stdout="area 41.372\n"),
+    ]
+    check_grounding("The area is 41.372.", cells, rerun=rerun)
+    assert seen[0] == [COPIED]
+
+
+def test_the_refusal_says_that_it_was_copied(rerun):
+    cells = session(["print('area', 41.372)"], rerun)
+    text = explain_refusal(check_grounding("The area is 41.372.", cells))
+    assert "`41.372`: the cells printed a constant of their own source code" in text
+    assert "(cell 1, line 1)" in text
+
+
+@pytest.mark.parametrize(
+    "code", ["def broken(", "x = '", "print(1.25", "\x00", "((((" * 500 + "1.25", "f'{" * 50]
+)
+def test_code_that_cannot_be_read_raises_nothing(code):
+    report = check_grounding("It is 1.25.", [Cell(index=1, code=code, stdout="1.25")])
+    assert report.literals[0].verdict == "grounded"
