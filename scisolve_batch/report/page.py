@@ -15,6 +15,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -64,6 +65,7 @@ def trusted(text: str) -> markupsafe.Markup:
     return markupsafe.Markup(text)  # noqa: S704
 
 
+@cache
 def environment() -> jinja2.Environment:
     """The templates with escaping on."""
     import jinja2
