@@ -13,10 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 report = load_report(sys.argv[1])
-domains = report.solutions[["problem_id", "sample", "domain"]]
-values = report.values[["problem_id", "sample", "correct_digits"]].dropna()
-values = values.merge(domains, on=["problem_id", "sample"])
-digits = values.groupby("domain")["correct_digits"].median().sort_values()
+digits = report.values.groupby("domain")["correct_digits"].median().sort_values()
 print(digits.to_string())
 figure, axes = plt.subplots(figsize=(7, 0.4 * len(digits) + 1), layout="constrained")
 digits.plot.barh(ax=axes)

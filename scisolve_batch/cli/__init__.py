@@ -25,6 +25,7 @@ COMMANDS = {
     "recheck": "Judge recorded answers by today's rules.",
     "replay": "Run recorded cells again and compare their output.",
     "verify": "Check that a run directory is as it was written.",
+    "ground": "Check the numbers of a notebook or text.",
     "doctor": "Try every limit and isolation promise on this machine.",
     "suite": "Check, pin, list, test and begin suites.",
 }

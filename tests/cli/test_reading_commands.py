@@ -109,3 +109,22 @@ def test_verify_finds_a_changed_byte(read, tmp_path):
     path.write_text(path.read_text().replace("1.41", "1.42"))
     code, out, _ = read("verify", "r")
     assert code == 1 and "! good: its files are not what was settled" in out
+
+
+def test_ground_lists_unsupported_numbers_of_a_notebook_and_of_a_text(call_here, tmp_path):
+    cells = [
+        {"cell_type": "code", "source": "f()", "outputs": [
+            {"output_type": "stream", "name": "stdout", "text": "x = 2.5\n"}]},
+        {"cell_type": "markdown", "source": "x is 2.5, y is 9.75"},
+    ]  # fmt: skip
+    (tmp_path / "n.ipynb").write_text(json.dumps({"cells": cells}))
+    code, out, _ = call_here("ground", "n.ipynb")
+    assert code == 1 and "cell 2, line 1: 9.75: absent" in out and "1 numbers" in out
+    (tmp_path / "t.md").write_text("x is 2.5")
+    (tmp_path / "o.txt").write_text("x = 2.5\n")
+    code, out, _ = call_here("ground", "t.md", "--outputs", "o.txt")
+    assert code == 0 and "0 numbers without support" in out
+    code, _, err = call_here("ground", "t.md")
+    assert code == 2 and "--outputs FILE" in err
+    code, out, _ = call_here("ground", "n.ipynb", "--json")
+    assert json.loads(out)["text"] == "9.75"

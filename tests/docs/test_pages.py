@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import json
 import os
 import re
 import shlex
@@ -75,6 +76,16 @@ def execute(page, place):
 )
 def test_the_snippets_of_a_page_run(path, place):
     execute(path.read_text(encoding="utf-8"), place)
+
+
+def test_the_notebook_runs_on_a_report(place):
+    notebook = json.loads((ROOT / "examples" / "reading_reports.ipynb").read_text())
+    names = {"__name__": "__main__"}
+    with contextlib.chdir(place):
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)
+    assert len(names["report"].solutions) == 2
 
 
 def anchors(path):
