@@ -163,7 +163,11 @@ SOLUTIONS = Table(
         _may("verification_reason", "string", "Why it does not count"),
         _may("verification_description", "string", "The solver's words about it"),
         _may("evidence_cell", "int", "Cell whose output is its evidence"),
-        _must("literals", "int", "Numbers in the answer and its values"),
+        _must(
+            "literals",
+            "int",
+            "Rows in `literals`: numbers of the answer and its values, and names like `x1`",
+        ),
         _must("failing_literals", "int", "Those that are ungrounded or overprecise"),
         _must("failing_texts", "strings", "Those, as the answer writes them"),
         _may("expected_coincidences", "float", "Sum of the literals' chances to match by accident"),

@@ -21,6 +21,8 @@
 
   const small = (x) => (x && Math.abs(x) < 1e-3 ? Number(x).toExponential() : String(x));
 
+  const chance = (x) => (Number(x) < 1e-6 ? "below 1e-6" : String(Number(Number(x).toPrecision(2))));
+
   // ---- one sample ----
   const reason = (item) => {
     const words = [`${item.text}: ${word(item.verdict)}`];
@@ -30,7 +32,7 @@
     if (item.label) words.push(`printed after "${item.label}"`);
     if (item.reason) words.push(`because: ${word(item.reason)}`);
     if (item.nearest) words.push(`nearest printed: ${item.nearest}`);
-    if (item.chance !== undefined) words.push(`an invented number would match with probability ${Number(item.chance).toPrecision(2)}`);
+    if (item.chance !== undefined) words.push(`an invented number would match with probability ${chance(item.chance)}`);
     for (const warning of item.warnings || []) words.push(`doubt: ${word(warning)}`);
     return words.join("; ");
   };
@@ -153,7 +155,7 @@
     if (n.refusals) facts.push(`refused ${n.refusals} times`);
     if (n.turns) facts.push(`${n.turns} turns`);
     if (n.wait_s) facts.push(`${Number(n.wait_s).toFixed(1)} s waiting for the service`);
-    if (n.expected_coincidences !== undefined) facts.push(`${Number(n.expected_coincidences).toPrecision(2)} numbers would match by accident`);
+    if (n.expected_coincidences !== undefined) facts.push(`expected number of accidental matches: ${chance(n.expected_coincidences)}`);
     if (facts.length) box.append(make("p", "about", facts.join("; ")));
     if (data.cells.length) box.append(part("Cells", make("div", "", ...data.cells.map(cell))));
     return box;
