@@ -80,7 +80,7 @@ for attempt in (connect_tcp, send_udp, connect_abstract_socket, write_outside, r
         attempt()
         found[attempt.__name__] = ""
     except BaseException as error:
-        found[attempt.__name__] = type(error).__name__ + ": " + str(error)
+        found[attempt.__name__] = type(error).__name__ + ": " + str(getattr(error, "strerror", None) or error)
 print(json.dumps(found))
 """
 
