@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.report.page import PAGE, render_page
-from scisolve_batch.report.rows import Tables, collect
+from scisolve_batch.report.rows import Tables, collect, collector_paused
 from scisolve_batch.report.schema import TABLES
 from scisolve_batch.report.summary import Summary
 from scisolve_batch.report.tables import arrow_table, write_parquet
@@ -48,9 +48,10 @@ def build_report(run: Path | str, out: Path | str | None = None) -> ReportPaths:
     """
     opened = RunDir.read(run)
     folder = Path(out) if out is not None else Path("reports") / Path(run).resolve().name
-    tables = collect(opened)
-    summary = summarize_rows(opened.manifest, tables)
-    return write_report(folder, opened, tables, summary)
+    with collector_paused():
+        tables = collect(opened)
+        summary = summarize_rows(opened.manifest, tables)
+        return write_report(folder, opened, tables, summary)
 
 
 def write_report(folder: Path, run: RunDir, tables: Tables, summary: Summary) -> ReportPaths:

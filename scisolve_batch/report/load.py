@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from scisolve_batch.errors import RunDirError, UsageError
 from scisolve_batch.report.build import SUMMARY
-from scisolve_batch.report.rows import collect
+from scisolve_batch.report.rows import collect, collector_paused
 from scisolve_batch.report.schema import SCHEMA_VERSION, TABLES
 from scisolve_batch.report.summary import Summary
 from scisolve_batch.report.tables import arrow_schema, arrow_table
@@ -174,7 +174,8 @@ def _open(path: Path) -> Sequence[_Source]:
 
 def _open_run(path: Path) -> _Source:
     run = RunDir.read(path)
-    tables = collect(run)
+    with collector_paused():
+        tables = collect(run)
     return _Source(
         summarize_rows(run.manifest, tables), lambda name: arrow_table(name, tables[name])
     )

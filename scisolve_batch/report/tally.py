@@ -13,7 +13,7 @@ from typing import Any
 
 from scisolve_batch.records import Manifest, Usage, VerificationKind
 from scisolve_batch.report.results import NOT_RUN, SCRIPTED, UNREADABLE
-from scisolve_batch.report.rows import NEAR, Rows, Tables, collect
+from scisolve_batch.report.rows import NEAR, Rows, Tables, collect, collector_paused
 from scisolve_batch.report.statistics import (
     Cluster,
     clusters_of,
@@ -83,7 +83,8 @@ def _correct_rate(rows: Sequence[Row], graded: set[str]) -> Rate:
 
 def summarize(run: RunDir) -> Summary:
     """Read a run directory and say what it came to. Loads no numpy and no pandas."""
-    return summarize_rows(run.manifest, collect(run, texts=False))
+    with collector_paused():
+        return summarize_rows(run.manifest, collect(run, texts=False))
 
 
 def summarize_rows(manifest: Manifest, tables: Tables) -> Summary:

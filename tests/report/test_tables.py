@@ -339,3 +339,21 @@ def test_reports_of_many_runs_read_as_one(make_run: MakeRun, tmp_path: Path) -> 
         pq.ParquetFile(path).read() for path in sorted(tmp_path.glob("reports/*/solutions.parquet"))
     )
     assert len(glued) == 2
+
+
+def test_building_leaves_the_collector_as_it_was(
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gc
+
+    from scisolve_batch.report import build
+
+    def fail(*_: object) -> None:
+        assert not gc.isenabled()
+        raise RunDirError("stopped half-way")
+
+    run = make_run([solved("p1")])
+    monkeypatch.setattr(build, "write_report", fail)
+    with pytest.raises(RunDirError, match="half-way"):
+        build_report(run, tmp_path / "out")
+    assert gc.isenabled()
