@@ -1,4 +1,4 @@
-"""`scisolve-batch report`: tables and summary again, from the run directory alone."""
+"""`scisolve-batch report`: tables, page and summary again, from the run directory alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from scisolve_batch.report import build_report, render_summary, summarize
+from scisolve_batch.report import (
+    build_report,
+    citation,
+    github_summary,
+    latex_table,
+    load_report,
+    render_summary,
+    summarize,
+)
 from scisolve_batch.rundir import RunDir
 
 
@@ -15,11 +23,41 @@ from scisolve_batch.rundir import RunDir
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Report directory.  [default: reports/<run>]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def command(*, run: Path, out: Path | None, as_json: bool) -> None:
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["text", "json", "markdown", "latex", "citation"]),
+    default="text",
+    help="What is printed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --as json.")
+@click.option("--csv", is_flag=True, help="Also write every table as CSV.")
+@click.option("--figures", is_flag=True, help="Also draw figures for papers, as PNG and SVG.")
+def command(
+    *, run: Path, out: Path | None, form: str, as_json: bool, csv: bool, figures: bool
+) -> None:
     """Build the report of the run directory RUN again, from its files alone."""
-    summary = summarize(RunDir.read(run))
+    found = RunDir.read(run)
+    summary = summarize(found)
     target = out or Path("reports") / run.resolve().name
-    build_report(run, target)
-    click.echo(summary.model_dump_json(indent=1) if as_json else render_summary(summary))
+    paths = build_report(run, target)
+    if csv:
+        report = load_report(target)
+        for name in paths.tables:
+            getattr(report, name).to_csv(target / f"{name}.csv", index=False)
+    if figures:
+        from scisolve_batch.report.plots import write_plots  # noqa: PLC0415 - only when asked for
+
+        write_plots(target, target / "figures")
+    match "json" if as_json else form:
+        case "json":
+            click.echo(summary.model_dump_json(indent=1))
+        case "markdown":
+            click.echo(github_summary(summary))
+        case "latex":
+            click.echo(latex_table(summary))
+        case "citation":
+            click.echo(citation(summary, found.manifest))
+        case _:
+            click.echo(render_summary(summary))
     click.echo(f"report: {target}/report.html", err=True)

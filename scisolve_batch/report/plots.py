@@ -48,8 +48,8 @@ def write_plots(report: Path, out: Path) -> list[Path]:
         return paths
 
     digits = loaded.values.dropna(subset=["correct_digits"])
-    by_domain = {key: list(part) for key, part in digits.groupby("domain")["correct_digits"]}
-    times = {key: list(part) for key, part in loaded.solutions.groupby("domain")["duration_s"]}
+    by_domain = {str(key): list(part) for key, part in digits.groupby("domain")["correct_digits"]}
+    times = {str(key): list(part) for key, part in loaded.solutions.groupby("domain")["duration_s"]}
     return [
         *draw("rates", lambda axes: _rates(axes, domains, summary)),
         *draw("correct_digits", lambda axes: _spread(axes, by_domain, "correct digits (LRE)")),

@@ -1,9 +1,11 @@
 """The commands that read a run: show, report, compare, recheck, replay, status."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -128,3 +130,21 @@ def test_ground_lists_unsupported_numbers_of_a_notebook_and_of_a_text(call_here,
     assert code == 2 and "--outputs FILE" in err
     code, out, _ = call_here("ground", "n.ipynb", "--json")
     assert json.loads(out)["text"] == "9.75"
+
+
+def test_a_report_is_printed_for_papers_and_pages_and_drawn(read, tmp_path):
+    code, out, _ = read("report", "r", "--as", "markdown", "--csv", "--figures", "--out", "o")
+    assert code == 0 and out.lstrip().startswith("#")
+    assert (tmp_path / "o/solutions.csv").read_text().startswith("run_id,problem_id")
+    assert (tmp_path / "o/figures/rates.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "o/figures/correct_digits.svg").read_text()
+    _, out, _ = read("report", "r", "--as", "latex")
+    assert r"\toprule" in out
+    _, out, _ = read("report", "r", "--as", "citation")
+    assert "scisolve-batch" in out
+
+
+def test_the_printed_summary_is_the_golden_one(read, tmp_path):
+    golden = Path(__file__).with_name("golden_summary.txt")
+    _, out, _ = read("report", "r")
+    assert re.sub(r"\d+\.\d s of work", "# s of work", out) == golden.read_text()
