@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 DEEPEST = 24
+MOST_BINDINGS = 4
+"""A name may be bound to the same thing more than once, like the file in two `with` statements."""
 LONGEST = 10_000
 """Characters of a text that are folded."""
 
@@ -128,10 +130,13 @@ def fold(node: ast.expr, bindings: Bindings, names: set[str], depth: int = 0) ->
 
 def _name(node: Any, bindings: Bindings, names: set[str], depth: int) -> Any:
     values = bindings.values.get(node.id, [])
-    if len(values) != 1:
+    if not 1 <= len(values) <= MOST_BINDINGS:
         raise Unfoldable
     names.add(node.id)
-    return fold(values[0], bindings, names, depth)
+    first, *others = (fold(value, bindings, names, depth) for value in values)
+    if any(other != first for other in others):
+        raise Unfoldable
+    return first
 
 
 def _formatted(node: Any, bindings: Bindings, names: set[str], depth: int) -> Any:
@@ -214,7 +219,7 @@ def _call(node: Any, bindings: Bindings, names: set[str], depth: int) -> Any:
     if name in ("open", "Path") and node.args:
         return _File(str(value(node.args[0])))
     if name in bindings.functions:
-        names.add(name)
+        names.add(f"{name}()")
         (only,) = bindings.functions[name]
         return _returned(only, node, bindings, names, depth)
     if node.keywords or len(node.args) > 2:

@@ -16,11 +16,12 @@ from scisolve_batch.grounding.sources import Number, Pool
 from scisolve_batch.grounding.static import find_static_copies
 from scisolve_batch.records import Verdict
 
+_SUM = re.compile(r"(?<![\w.])\d+(?:\.\d+)?\s*[-+]\s*(?:\d+\.\d|\.\d)")
 _RUN = re.compile(r"\d[\d_.]*")
 MOST_ORIGINS = 3
 """Ways from constants to a number that are tried."""
-MOST_SUPPORTS = 6
-"""Supporting numbers of a literal that are tested; a literal with more is not a copied one."""
+MOST_SUPPORTS = 5000
+"""Supporting numbers of a literal that are tested; one with more is a size or a count."""
 
 
 def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None:
@@ -30,7 +31,15 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
     """
     cells = [cell for cell in question.cells if cell.ok]
     codes = [cell.code for cell in cells]
-    if question.rerun is None and not _stand_in(codes, pages):
+    look = _Look.at(codes)
+    suspects = [
+        judged
+        for page in pages
+        for judged in page.judged
+        if judged.verdict is Verdict.GROUNDED and judged.chosen is not None
+        if question.rerun is not None or all(look.holds(one.number) for one in judged.matches)
+    ]
+    if not suspects:
         return
     given = {abs(one.value) for one in pool.numbers if pool.texts[one.source].cell is None}
     constants = [one for one in find_constants(codes) if one.value not in given]
@@ -40,26 +49,33 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
     if question.rerun is not None:
         replay = Replay(list(codes), [cell.stdout for cell in cells], question.rerun)
     trial = _Trial(pool, codes, constants[:MOST_CONSTANTS], replay)
-    for page in pages:
-        for judged in page.judged:
-            if judged.verdict is Verdict.GROUNDED and judged.chosen is not None:
-                trial.judge(judged)
+    for judged in suspects:
+        trial.judge(judged)
 
 
-def _stand_in(codes: Sequence[str], pages: Sequence[Page]) -> bool:
-    """Whether the digits of any support stand in the code, points aside: the cheap first look."""
-    runs = [
-        run.replace(".", "").replace("_", "").strip("0") for run in _RUN.findall("\n".join(codes))
-    ]
-    runs = [run for run in runs if len(run) > 1]
-    for page in pages:
-        for judged in page.judged:
-            for match in judged.matches[:MOST_SUPPORTS]:
-                digits = "".join(map(str, match.number.value.as_tuple().digits)).strip("0")
-                begun = digits[:-1] if len(digits) > 2 else digits
-                if len(digits) > 1 and any(run.startswith(begun) for run in runs):
-                    return True
-    return False
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The cheap first look: the runs of digits of the code, points aside."""
+
+    runs: tuple[str, ...]
+    joined: str
+    sums: bool
+    """Two constants are added or subtracted somewhere."""
+
+    @classmethod
+    def at(cls, codes: Sequence[str]) -> _Look:
+        text = "\n".join(codes)
+        runs = [run.replace(".", "").replace("_", "") for run in _RUN.findall(text)]
+        stripped = tuple(run.strip("0") for run in runs if len(run) > 1)
+        return cls(stripped, "".join(runs), bool(_SUM.search(text)))
+
+    def holds(self, number: Number) -> bool:
+        """Whether a constant of the code may begin with a number's digits."""
+        digits = "".join(map(str, number.value.as_tuple().digits)).strip("0")
+        begun = digits[:-1] if len(digits) > 2 else digits
+        if len(digits) < 2:
+            return False
+        return self.sums or digits in self.joined or any(run.startswith(begun) for run in self.runs)
 
 
 @dataclass(slots=True)

@@ -31,6 +31,10 @@ class Finding(StrEnum):
     UNKNOWN = "unknown"
 
 
+class _Spent(Exception):
+    """The budget of runs is used up."""
+
+
 @dataclass(slots=True)
 class Replay:
     """The recorded session, and what it prints when it is run again."""
@@ -39,6 +43,7 @@ class Replay:
     outputs: list[str]
     rerun: Rerun
     runs: int = 0
+    _known: dict[str, list[list[Number]] | None] = field(default_factory=dict)
     _base: list[list[Number]] | None = None
     _stable: bool | None = None
     _constants: list[Constant] = field(default_factory=list)
@@ -55,19 +60,20 @@ class Replay:
 
     def test(self, number: Number, origin: Origin) -> Finding:
         """Change the constants of an origin and see what follows."""
-        if not self.reproduces() or self._base is None:
+        try:
+            if not self.reproduces():
+                return Finding.UNKNOWN
+            for step in (13, -17):
+                finding = self._try(number, origin, step)
+                if finding is not None:
+                    return finding
+        except _Spent:
             return Finding.UNKNOWN
-        for step in (13, -17):
-            finding = self._try(number, origin, step)
-            if finding is not None:
-                return finding
-        return Finding.PARAMETER if self.runs < MOST_RERUNS else Finding.UNKNOWN
+        return Finding.PARAMETER
 
     def _try(self, number: Number, origin: Origin, step: int) -> Finding | None:
         """One changed run; None when it fails, which a constant without effect cannot cause."""
         changed = [_shift(group[0], number, origin, step) for group in origin.groups]
-        if self.runs >= MOST_RERUNS:
-            return Finding.UNKNOWN
         outputs = self._run(self._changed(origin, changed))
         if outputs is None:
             return None
@@ -83,8 +89,6 @@ class Replay:
     def _press(self, number: Number, origin: Origin) -> Finding:
         """A constant that seems to have no effect is changed a lot: limits and tolerances show then."""
         for factor in (Decimal("0.013"), Decimal(71)):
-            if self.runs >= MOST_RERUNS:
-                return Finding.UNKNOWN
             changed = [_stretch(group[0], factor) for group in origin.groups]
             outputs = self._run(self._changed(origin, changed))
             if outputs is None:
@@ -126,11 +130,16 @@ class Replay:
         return found, moved
 
     def _run(self, codes: Sequence[str]) -> list[list[Number]] | None:
-        self.runs += 1
-        outputs = self.rerun(list(codes))
-        if outputs is None or len(outputs) != len(self.outputs):
-            return None
-        return [read_printed(text) for text in outputs]
+        """What changed cells print. The same change is run once, whatever numbers it is for."""
+        key = "\0".join(codes)
+        if key not in self._known:
+            if self.runs >= MOST_RERUNS:
+                raise _Spent
+            self.runs += 1
+            outputs = self.rerun(list(codes))
+            whole = outputs is not None and len(outputs) == len(self.outputs)
+            self._known[key] = list(map(read_printed, outputs or ())) if whole else None
+        return self._known[key]
 
 
 def _is_echo(before: Number, after: Number, origin: Origin, changed: Sequence[Decimal]) -> bool:

@@ -8,6 +8,7 @@ elsewhere, or the same digits stand elsewhere in the code, it is a parameter and
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -46,20 +47,36 @@ def find_static_copies(codes: Sequence[str], constants: Sequence[Constant]) -> s
         for argument in call.args
         for number, names, part in _printed(argument, session)
     ]
+    # The digits stand nowhere in the code but in what is printed.
+    times = Counter(abs(number.value) for _, number, _, _ in shown)
     copies = list({id(part): part for _, _, _, part in shown}.values())
     return {
         (cell, number.text)
         for cell, number, names, _ in shown
-        if _only_printed(names, session, copies) and _only_once(number, constants)
+        if _only_printed(names, session, copies)
+        and sum(one.value == abs(number.value) for one in constants) <= times[abs(number.value)]
     }
 
 
 def _note(node: ast.AST, session: _Session, cell: int) -> None:
     session.bindings.note(node)
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        session.reads[node.id] = session.reads.get(node.id, 0) + 1
+    if read := _read(node):
+        session.reads[read] = session.reads.get(read, 0) + 1
+    if called := _called(node):
+        session.reads[called] = session.reads.get(called, 0) + 1
     if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "sys.stdout.write"):
         session.prints.append((cell, node))
+
+
+def _read(node: ast.AST) -> str:
+    """The name that a node reads."""
+    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else ""
+
+
+def _called(node: ast.AST) -> str:
+    """The function that a node calls, as `f()`."""
+    known = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    return f"{node.func.id}()" if known else ""  # type: ignore[attr-defined]
 
 
 def _printed(argument: ast.expr, session: _Session) -> Iterator[tuple[Number, set[str], ast.expr]]:
@@ -91,15 +108,10 @@ def _only_printed(names: set[str], session: _Session, copies: Sequence[ast.expr]
     inner = [value for name in names for value in session.bindings.values.get(name, ())]
     for name in names:
         known = sum(
-            isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+            name in (_read(node), _called(node))
             for tree in (*copies, *inner)
             for node in ast.walk(tree)
         )
         if session.reads.get(name, 0) > known:
             return False
     return True
-
-
-def _only_once(number: Number, constants: Sequence[Constant]) -> bool:
-    """Whether the digits stand at one place of the code only."""
-    return sum(one.value == abs(number.value) for one in constants) <= 1

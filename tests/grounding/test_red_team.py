@@ -10,6 +10,8 @@ HONEST = "import math\nx = 2.0\nfor _ in range(9):\n    x = math.cos(x)\nprint('
 # Copied instead of computed: code that prints 41.372, which the answer reports.
 COPIED = {
     "literal": "print('area', 41.372)",
+    "printed often": "print('area', 41.372)\n" * 9,
+    "printed often through a name": "v = 41.372\n" + "print('area', v)\n" * 70,
     "text": "print('area is 41.372 m2')",
     "f-string": "print(f'area {41.372}')",
     "f-string with format": "print(f'area {41.37218:.3f}')",
@@ -76,6 +78,20 @@ def test_a_copied_constant_is_refused(way, rerun):
     report = check_grounding("The area is 41.372 square metres.", cells, rerun=rerun)
     (literal,) = [one for one in report.literals if one.text.startswith("41.3")]
     assert (literal.verdict, literal.reason) == ("ungrounded", "constant")
+
+
+SHOWN = sorted(set(COPIED) - {
+    "exec", "class", "environment", "long loop", "idle use", "idle comparison", "idle sine", "converged", "minimum",
+    "docstring", "backwards", "digits", "thousandth", "sum", "halves", "three parts", "difference", "percent", "lambda",
+    "character codes", "printed often through a name", "with file",
+})  # fmt: skip
+"""Copies that the code alone shows."""
+
+
+@pytest.mark.parametrize("way", SHOWN)
+def test_a_copied_constant_is_refused_without_running_anything(way, rerun):
+    cells = run([HONEST, *COPIED[way].split("#cell\n")], rerun)
+    assert not check_grounding("The area is 41.372 square metres.", cells).grounded
 
 
 # Written so that a reader sees a number that a careless reader of digits does not.
