@@ -1,6 +1,6 @@
-"""Writes the tables of docs/run-directory.md and reports/README.md from the types they describe.
+"""Writes the tables of docs/run-directory.md from the types they describe.
 
-python docs/field_tables.py          # rewrites the pages
+python docs/field_tables.py          # rewrites the page
 """
 
 from __future__ import annotations
@@ -11,20 +11,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from scisolve_batch import records
-from scisolve_batch.report.schema import TABLES
 
-HERE = Path(__file__).parent
-PAGES = (HERE / "run-directory.md", HERE.parent / "reports" / "README.md")
+PAGES = (Path(__file__).with_name("run-directory.md"),)
 _BLOCK = re.compile(r"(<!-- fields: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def table(name: str) -> str:
-    """The Markdown table of a record's fields, an enumeration's members or a table's columns."""
-    if name in TABLES:
-        return "| column | type | unit | meaning |\n|---|---|---|---|\n" + "".join(
-            f"| `{one.name}` | {one.kind} | {one.unit} | {one.about} |\n".replace("  ", " ")
-            for one in TABLES[name].columns
-        )
+    """The Markdown table of a record's fields or an enumeration's members."""
     kind = getattr(records, name)
     if issubclass(kind, StrEnum):
         source = inspect.getsource(kind)
