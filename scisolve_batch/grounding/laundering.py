@@ -37,6 +37,7 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
         for page in pages
         for judged in page.judged
         if judged.verdict is Verdict.GROUNDED and judged.chosen is not None
+        if page.where != "answer" or not judged.item.small  # needs no source anyway
         if question.rerun is not None or all(look.holds(one.number) for one in judged.matches)
     ]
     if not suspects:

@@ -174,7 +174,7 @@ def details_of(run: RunDir, tables: Tables, *, folder: Path) -> list[dict[str, A
 
 
 _CHECK = (
-    "verification_kind", "verification_valid", "verification_reason",
+    "verification_kind", "verification_valid", "verification_reason", "verification_weakness",
     "verification_description", "evidence_cell",
 )  # fmt: skip
 _LITERAL = (

@@ -222,6 +222,7 @@ def _worked_row(manifest: Manifest, result: Result, solution: Solution) -> dict[
         "verification_kind": check.kind if check else None,
         "verification_valid": check.valid if check else None,
         "verification_reason": check.reason if check else None,
+        "verification_weakness": check.weakness if check else None,
         "verification_description": check.description if check else None,
         "evidence_cell": check.evidence_cell if check else None,
         "literals": len(literals),

@@ -161,6 +161,7 @@ SOLUTIONS = Table(
         _may("verification_kind", "string", "Kind of check the answer names"),
         _may("verification_valid", "bool", "That check counts"),
         _may("verification_reason", "string", "Why it does not count"),
+        _may("verification_weakness", "string", "Why it counts but shows little"),
         _may("verification_description", "string", "The solver's words about it"),
         _may("evidence_cell", "int", "Cell whose output is its evidence"),
         _must(

@@ -78,6 +78,12 @@ def test_small_sizes_cost_no_run(rerun):
     assert rerun.runs == 0
 
 
+def test_a_small_count_needs_no_source_and_no_run(rerun):
+    codes = ["v = 3.21\nassert v\nprint('v', v)"]
+    assert judge("It took 3 steps.", codes, rerun)[0][1] != "ungrounded"
+    assert rerun.runs == 0
+
+
 def test_nothing_is_run_when_no_constant_could_have_been_copied(rerun):
     codes = ["x = 1.0\nfor _ in range(9):\n    x = (x + 2 / x) / 2\nprint(x)"]
     assert judge("It is 1.414214.", codes, rerun)[0][1] == "grounded"

@@ -131,7 +131,7 @@
     const c = data.check;
     if (!c.verification_kind) return make("p", "", "The answer names no check.");
     const valid = c.verification_valid === true;
-    return make("p", "", make("span", valid ? "yes" : "no", (valid ? "✓ " : "✗ ") + word(c.verification_kind)), c.evidence_cell !== undefined ? ` (evidence: cell ${c.evidence_cell})` : "", c.verification_description ? `: ${c.verification_description}` : "", c.verification_reason ? ` [${c.verification_reason}]` : "");
+    return make("p", "", make("span", valid ? "yes" : "no", (valid ? "✓ " : "✗ ") + word(c.verification_kind)), c.evidence_cell !== undefined ? ` (evidence: cell ${c.evidence_cell})` : "", c.verification_description ? `: ${c.verification_description}` : "", c.verification_reason ? ` [${c.verification_reason}]` : "", c.verification_weakness ? ` (weak: ${c.verification_weakness})` : "");
   };
 
   const panel = (index) => {
