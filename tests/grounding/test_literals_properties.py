@@ -79,3 +79,30 @@ def count_steps(text):
 def test_steps_grow_with_the_length_alone(piece):
     one, two = count_steps(piece * 60), count_steps(piece * 120)
     assert two <= 2.4 * one + 200
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1",
+        "1.1.",
+        "x",
+        " ",
+        "(",
+        "\\",
+        "{",
+        "周",
+        "v1.",
+        "=",
+        "\u200b",
+        "-",
+        "^2**",
+        "e5",
+        "https://a/",
+    ],
+)
+def test_a_megabyte_of_anything_is_read(piece):
+    # Quadratic reading of a megabyte would take hours and end in the test run's own time limit.
+    text = piece * (1_000_000 // len(piece)) if len(piece) == 1 else piece * (200_000 // len(piece))
+    reading = read_literals(text)
+    assert all(one.end <= len(reading.text.clean) for one in reading.items)
