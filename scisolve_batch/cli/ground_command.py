@@ -30,32 +30,44 @@ def command(
     """List the numbers in FILE that no output supports.
 
     FILE is a Jupyter notebook, whose Markdown is checked against the outputs of the code cells
-    above it, or with --outputs a text. Nothing is executed. Exits 1 when a number is unsupported.
-    """
+    above it, or with --outputs a text. Nothing is executed.
+
+    \b
+    Exit codes: 0 every number is supported, 1 some are not, 2 could not read the files.
+    """  # noqa: D301 - click reads the backspace as "keep these lines"
+    name = click.format_filename(file)
     if outputs is not None:
-        found = check_text(_read(file), _read(outputs), policy=grounding)
+        checked = check_text(_read(file), _read(outputs), policy=grounding)
     elif file.suffix == ".ipynb":
-        found = check_notebook(file, policy=grounding)
+        checked = check_notebook(file, policy=grounding)
     else:
-        raise UsageError(f"{file}: is no .ipynb; give --outputs FILE to check a text")
-    for item in found:
+        raise UsageError(f"{name}: is no .ipynb; give --outputs FILE to check a text")
+    for item in checked.unsupported:
         click.echo(_as_json(item) if as_json else _as_line(item))
+    for cell in checked.cut:
+        click.echo(f"{name}: cell {cell} is too long, only its beginning was read", err=True)
     if not as_json:
-        click.echo(f"{file}: {len(found)} numbers without support")
-    ctx.exit(1 if found else 0)
+        found, whole = len(checked.unsupported), checked.numbers
+        click.echo(f"{name}: {found} numbers without support, of {whole}")
+    ctx.exit(1 if checked.unsupported else 0)
 
 
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise UsageError(
+            f"{click.format_filename(path)}: cannot be read: {error.strerror or error}"
+        ) from error
 
 
 def _as_line(item: Unsupported) -> str:
     place = f"cell {item.cell}, line {item.line}" if item.cell else f"line {item.line}"
-    near = f" (nearest printed: {item.literal.nearest})" if item.literal.nearest else ""
-    return f"{place}: {item.literal.text}: {item.literal.reason or item.literal.verdict}{near}"
+    literal = item.literal
+    near = f" (nearest printed: {literal.nearest})" if literal.nearest else ""
+    if literal.reason == "below":
+        near = f" (printed only further down, as {literal.nearest})"
+    return f"{place}: {literal.text}: {literal.reason or literal.verdict}{near}"
 
 
 def _as_json(item: Unsupported) -> str:
