@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from scisolve_batch.grounding import DEFAULT_POLICY, POLICIES, Question, check_g
 from scisolve_batch.grounding.items import Item
 from scisolve_batch.grounding.literals import read_literals
 from scisolve_batch.grounding.match import find_matches
-from scisolve_batch.grounding.sources import Pool, gather
+from scisolve_batch.grounding.sources import Pool, gather, read_printed
 from scisolve_batch.prose import (
     blank_numbering,
     blank_silent,
@@ -29,10 +30,12 @@ from scisolve_batch.prose import (
 )
 from scisolve_batch.records import FAILING, Cell, CellStatus, Literal, Verdict
 
-MAX_OUTPUT = 100_000
-"""Characters of one cell's output that are read."""
-MAX_OUTPUTS = 500_000
+MAX_OUTPUT = 60_000
+"""Characters of one cell's output that are read, half at its beginning and half at its end."""
+MAX_OUTPUTS = 300_000
 """Characters of all outputs of a notebook that are read."""
+MOST_ALIKE = 20
+"""How often the same number is read in an output; arrays of zeros hold it thousands of times."""
 MAX_PROSE = 200_000
 """Characters of Markdown of a notebook that are read."""
 
@@ -40,6 +43,8 @@ _MARK = "\n\n;\n\n7"
 """Ends each text: no sentence reaches across, and its number shows where the next text begins."""
 _OBJECT = re.compile(r"\[?<(?:Figure size|[\w.]+ (?:object|at 0x)|(?:IPython|pandas|matplotlib)\.)")
 """What stands for an object that is shown in another form, or as a picture only."""
+_BLANK = re.compile(r"\s")
+_UNIT = re.compile(r" ?[^\W\d_]*")
 _TEXT_FORMS = ("text/plain", "text/markdown", "text/latex", "text/html")
 _OLD_FORMS = ("text", "latex", "html")
 _DISPLAYS = ("execute_result", "display_data", "update_display_data", "pyout")
@@ -70,7 +75,7 @@ class Checked:
     Attributes:
         unsupported: the numbers without support, in order.
         numbers: how many numbers were judged; names, references and small counts are not.
-        cut: cells, from 1, that are so long that only their beginning was read.
+        cut: cells, from 1, that are so long that only a part was read.
     """
 
     unsupported: tuple[Unsupported, ...]
@@ -142,25 +147,27 @@ class _Notebook:
         if kind == "code":
             output = _read_code(cell, number)
             room = min(MAX_OUTPUT, MAX_OUTPUTS - self.printed)
-            self.printed += min(room, _size(output.stdout))
             shown = self._fit(output.stdout, number, room)
-            self.outputs.append(output.model_copy(update={"stdout": shown}))
+            self.printed += _size(shown)
+            self.outputs.append(output.model_copy(update={"stdout": _thin(shown)}))
         elif kind in ("markdown", "heading"):
             text = blank_silent(_text(cell.get("source")))
             if kind == "heading":  # of format 3
                 text = f"# {text}"
             text, self.numbering = blank_numbering(text, self.numbering)
-            room = MAX_PROSE - self.written
-            self.written += min(room, _size(text))
-            self.passages.append(_Passage(number, self._fit(text, number, room)))
+            text = self._fit(text, number, MAX_PROSE - self.written)
+            self.written += _size(text)
+            self.passages.append(_Passage(number, text))
 
     def _fit(self, text: str, number: int, room: int) -> str:
-        """As much of a text as there is room for, cut at a blank so that no number is cut in two."""
+        """A text's beginning and end as far as there is room, cut at blanks: no number is cut in two."""
         if _size(text) <= room:
             return text
         self.cut.append(number)
-        kept = text[:room]
-        return kept[: max(map(kept.rfind, " \n\t")) + 1]
+        first, last = text[: room // 2], text[len(text) - room // 2 :]
+        ends = max(map(first.rfind, " \n\t")) + 1
+        begin = _BLANK.search(last)
+        return first[:ends] + "\n" + (last[begin.start() :] if begin else "")
 
     def judge(self, policy: str) -> list[tuple[_Passage, Literal]]:
         """Every literal with the passage it stands in.
@@ -182,6 +189,21 @@ class _Notebook:
 def _size(text: str) -> int:
     """Characters that take time to read; pictures in Markdown leave megabytes of blanks."""
     return len(text) - text.count(" ")
+
+
+def _thin(output: str) -> str:
+    """An output in which a number with the same unit stands only so often, the rest being blank."""
+    seen: Counter[str] = Counter()
+    pieces, at = [], 0
+    for number in read_printed(output):
+        if number.start < at:  # another reading of the same digits
+            continue
+        unit = _UNIT.match(output, number.end)
+        seen[key := number.text + (unit.group() if unit else "")] += 1
+        if seen[key] > MOST_ALIKE:
+            pieces += [output[at : number.start], " " * (number.end - number.start)]
+            at = number.end
+    return "".join(pieces) + output[at:]
 
 
 def _judge_all(

@@ -45,7 +45,7 @@ def command(
     for item in checked.unsupported:
         click.echo(_as_json(item) if as_json else _as_line(item))
     for cell in checked.cut:
-        click.echo(f"{name}: cell {cell} is too long, only its beginning was read", err=True)
+        click.echo(f"{name}: cell {cell} is too long, only a part of it was read", err=True)
     if not as_json:
         found, whole = len(checked.unsupported), checked.numbers
         click.echo(f"{name}: {found} numbers without support, of {whole}")
