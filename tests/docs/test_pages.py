@@ -4,86 +4,158 @@ import contextlib
 import importlib.util
 import io
 import json
-import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
+
+from scisolve_batch.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path
-    for pattern in ("README.md", "docs/*.md", "examples/README.md", "reports/README.md")
+    for pattern in ("*.md", "docs/*.md", "examples/*.md", "reports/*.md", "suites/*.md", ".github/*.md")
     for path in ROOT.glob(pattern)
-)
-OWN_TESTS = {  # executed by tests of their own
-    "docs/models.md",
-    "docs/writing-suites.md",
-    "docs/grounding.md",
-    "docs/reports.md",
-    "reports/README.md",
+)  # fmt: skip
+WITH_OWN_TESTS = {  # these run every Python block of the page, in a place that they prepare
+    "docs/models.md": "tests/model/test_models_page.py",
+    "docs/reports.md": "tests/report/test_report_docs.py",
+    "reports/README.md": "tests/report/test_report_docs.py",
 }
-BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>[^\n]*) -->\n)?^```(?P<kind>\w+)\n(?P<code>.*?)^```", re.M | re.S
+FENCE = re.compile(
+    r"(?:^[ ]*<!-- (?P<mark>[^\n]*?) -->\n)?"
+    r"^(?P<indent>[ ]*)(?P<fence>`{3,}|~{3,})[ ]*(?P<kind>[^\n`]*)\n(?P<code>.*?)^[ ]*(?P=fence)[ ]*$",
+    re.M | re.S,
 )
-SKIPS = ("not run:", "command:")
+READ = {"json": json.loads, "yaml": yaml.safe_load, "toml": tomllib.loads}
+SHOWN = ("", "text")
 
 
-def blocks(page, kind):
-    return [
-        found["code"]
-        for found in BLOCK.finditer(page)
-        if found["kind"] == kind and not (found["mark"] or "").startswith(SKIPS)
-    ]
+@dataclass(frozen=True)
+class Block:
+    kind: str
+    code: str
+    mark: str
+
+    @property
+    def runs(self):
+        return self.kind in ("python", "console") and not self.left_out
+
+    @property
+    def left_out(self):
+        return re.match(r"not run: \S|command: \w", self.mark) is not None
+
+
+def blocks(page):
+    """The fenced blocks of a page; one that nobody would run or read is a fault."""
+    found = []
+    for one in FENCE.finditer(page):
+        kind, mark = one["kind"].strip(), one["mark"] or ""
+        if kind not in ("python", "console", *READ, *SHOWN):
+            raise AssertionError(f"a block of kind `{kind}` is never run: use python or console")
+        if mark.startswith(("not run", "command")) and not Block(kind, "", mark).left_out:
+            raise AssertionError(f"`{mark}`: say why it is not run")
+        code = re.sub(rf"^{one['indent']}", "", one["code"], flags=re.M)
+        found.append(Block(kind, code, mark))
+    return found
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A folder with a finished run and its report, named `example`."""
     folder = tmp_path_factory.mktemp("docs")
-    run(
-        "run", "core", "--id", "black-scholes-call", "--id", "lotka-volterra-t20",
-        "--out", "runs/example", "--quiet", cwd=folder,
-        env={"SCISOLVE_BATCH_PRELOAD": "numpy,scipy.stats,scipy.integrate"},
-    )  # fmt: skip
-    return folder
+    call(
+        "run core --id black-scholes-call --id lotka-volterra-t20 --out runs/example --quiet",
+        folder,
+    )
+    return folder  # fmt: skip
 
 
-def run(*arguments, cwd, env=None):
-    ended = subprocess.run(
-        [sys.executable, "-m", "scisolve_batch", *arguments],
-        cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})},
-    )  # fmt: skip
-    if ended.returncode != 0:
-        raise AssertionError(f"{shlex.join(arguments)}: {ended.stdout}{ended.stderr}")
-    return ended.stdout
+def call(line, folder):
+    """Run a command of ours: a run on its own, everything else in this process."""
+    arguments = shlex.split(line)
+    if arguments[0] == "run":
+        ended = subprocess.run(
+            [sys.executable, "-m", "scisolve_batch", *arguments],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        code, told = ended.returncode, ended.stdout + ended.stderr
+    else:
+        out = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            patch.setattr(sys, "argv", ["scisolve-batch", *arguments])
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+                with pytest.raises(SystemExit) as ended:
+                    main()
+        code, told = ended.value.code or 0, out.getvalue()
+    return code, told
 
 
-def execute(page, place):
-    """Run a page's console and Python blocks, in order of kind; what they print."""
-    told = io.StringIO()
-    for code in blocks(page, "console"):
-        for line in code.replace("\\\n", " ").splitlines():
-            command = line.removeprefix("$ ")
-            if command.startswith("scisolve-batch "):
-                told.write(run(*shlex.split(command)[1:], cwd=place))
+def play(code, folder):
+    """Run a console block: lines after `$`, or all of them; the others are what they print."""
+    lines = code.replace("\\\n", " ").splitlines()
+    prompts = any(line.startswith("$ ") for line in lines)
+    told, ended = "", 0
+    for line in lines:
+        if prompts and not line.startswith("$ "):
+            wanted = line.strip()
+            if wanted == "$?":
+                continue
+            for part in wanted.split("..."):
+                assert part.strip() in told, f"{wanted!r} is not in what is printed:\n{told}"
+            continue
+        command, _, comment = line.removeprefix("$ ").partition("  # ")
+        if not command.strip():
+            continue
+        if not command.startswith("scisolve-batch "):
+            raise AssertionError(f"`{command}` is never run: mark the block as `not run: REASON`")
+        ended, told = call(command.removeprefix("scisolve-batch "), folder)
+        expected = int(comment.removeprefix("exit ")) if comment.startswith("exit ") else 0
+        assert ended == expected, f"`{command}` ends with {ended}:\n{told}"
+
+
+def execute(page, folder):
+    """Write a page's files, then run its blocks in their order."""
     names = {"__name__": "__main__"}
-    with contextlib.chdir(place), contextlib.redirect_stdout(told):
-        for code in blocks(page, "python"):
-            exec(compile(code, "<page>", "exec"), names)
-    return told.getvalue()
+    for block in blocks(page):
+        if block.mark.startswith("file: "):
+            (folder / block.mark.removeprefix("file: ")).write_text(block.code)
+        elif block.kind in READ:
+            fragment = block.code if not block.code.startswith('"') else f"{{{block.code}}}"
+            READ[block.kind](fragment)
+        elif block.kind == "console" and block.runs:
+            play(block.code, folder)
+        elif block.kind == "python" and block.runs:
+            with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block.code, "<page>", "exec"), names)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in PAGES if str(p.relative_to(ROOT)) not in OWN_TESTS],
-    ids=lambda p: str(p.relative_to(ROOT)),
-)
+RUNNING = [
+    path
+    for path in PAGES
+    if any(block.kind not in SHOWN for block in blocks(path.read_text("utf-8")))
+    and str(path.relative_to(ROOT)) not in WITH_OWN_TESTS
+]
+
+
+@pytest.mark.parametrize("path", RUNNING, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_snippets_of_a_page_run(path, place):
-    execute(path.read_text(encoding="utf-8"), place)
+    execute(path.read_text("utf-8"), place)
+
+
+@pytest.mark.parametrize(("page", "test"), WITH_OWN_TESTS.items())
+def test_a_page_left_to_other_tests_is_run_by_them(page, test):
+    """They take all Python blocks; nothing else on these pages may need to be run."""
+    source = (ROOT / test).read_text("utf-8")
+    assert Path(page).name in source and "```python\\n(.*?)" in source and "exec(compile(" in source
+    assert "console" not in {block.kind for block in blocks((ROOT / page).read_text("utf-8"))}
 
 
 def test_the_notebook_runs_on_a_report(place):
@@ -94,31 +166,76 @@ def test_the_notebook_runs_on_a_report(place):
             if cell["cell_type"] == "code":
                 exec("".join(cell["source"]), names)
     assert len(names["report"].solutions) == 2
+    code, told = call(f"ground {ROOT / 'examples' / 'reading_reports.ipynb'}", place)
+    assert code == 0, told
 
 
-def anchors(path):
-    """The anchors of a page's headings, as they are made from their words."""
-    words = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
-    return {re.sub(r"[^\w\- ]", "", word.lower()).strip().replace(" ", "-") for word in words}
+# -- links ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_link_leads_somewhere(path):
-    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
-    for target in re.findall(r"\]\(([^)]+)\)", text):
-        if "://" in target:
+def without_code(page):
+    return re.sub(r"`[^`\n]*`", lambda one: re.sub(r"[\[\]()<>]", "", one[0]), FENCE.sub("", page))
+
+
+def anchors(page):
+    """The anchors of a page's headings, as they are made from their words, and its own ones."""
+    found, count = set(re.findall(r'<a (?:id|name)="([^"]+)"', page)), {}
+    for words in re.findall(r"^#{1,6} (.*?)[ #]*$", FENCE.sub("", page), re.M):
+        words = re.sub(r"\]\([^)]*\)", "", words)
+        slug = re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
+        count[slug] = count.get(slug, -1) + 1
+        found.add(f"{slug}-{count[slug]}" if count[slug] else slug)
+    return found
+
+
+def links(page):
+    text = without_code(page)
+    yield from re.findall(r"\]\(\s*<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\s*\)", text)
+    yield from re.findall(r"^\[[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)", text, re.M)
+    yield from re.findall(r"<(?:a|img)\b[^>]*?(?:href|src)=\"([^\"]+)\"", text)
+
+
+def broken_links(path):
+    page = path.read_text("utf-8")
+    for target in links(page):
+        if re.match(r"[a-z]+:", target):
             continue
         file, _, anchor = target.partition("#")
         to = (path.parent / file).resolve() if file else path
-        assert to.exists(), f"{path.name}: {target}"
-        if anchor:
-            assert anchor in anchors(to), f"{path.name}: {target}"
+        if not to.exists() or file.startswith("/"):
+            yield f"{path.name}: there is no {target}"
+        elif anchor and anchor not in anchors(to.read_text("utf-8")):
+            yield f"{path.name}: there is no heading for {target}"
 
 
-def test_every_page_is_in_the_index():
-    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    for path in (ROOT / "docs").glob("*.md"):
-        assert path.name == "README.md" or f"({path.name})" in index, path.name
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(path):
+    assert list(broken_links(path)) == []
+
+
+def test_every_page_is_two_clicks_from_the_readme():
+    def clicks(paths):
+        return {
+            (path.parent / target.partition("#")[0]).resolve()
+            for path in paths
+            for target in links(path.read_text("utf-8"))
+            if "://" not in target and target.partition("#")[0].endswith(".md")
+        }
+
+    first = clicks([ROOT / "README.md"])
+    near = first | clicks(path for path in first if path.exists())
+    missing = {path for path in PAGES if path.parent.name == "docs"} - near
+    assert missing == {ROOT / "README.md"} & missing
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["add my own problems", "number refused", "Is it safe", "compare two models"],
+)
+def test_the_index_answers_what_newcomers_ask(question):
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    (row,) = [line for line in index.splitlines() if question in line]
+    assert list(links(row))
 
 
 def test_the_generated_tables_are_current():
@@ -130,18 +247,68 @@ def test_the_generated_tables_are_current():
         assert tables.render(text) == text, f"run python docs/field_tables.py ({page.name})"
 
 
+# -- the collector itself --------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    "page",
+    ("page", "fault"),
     [
-        "```python\nraise ValueError(1)\n```\n",
-        "```console\n$ scisolve-batch show no-such-run x\n```\n",
+        ("```python\nraise KeyError('x')\n```\n", "x"),
+        ("1. item\n   ```python\n   1 / 0\n   ```\n", "division"),
+        ("~~~python\n1 / 0\n~~~\n", "division"),
+        ("```python\nimport scisolve_batch.nothing\n```\n", "nothing"),
+        ("```console\n$ scisolve-batch show no-such-run x\n```\n", "ends with 2"),
+        ("```console\n$ scisolve-batch status runs/example  # exit 1\n```\n", "ends with 0"),
+        ("```console\n$ scisolve-batch status runs/example\nall is lost\n```\n", "is not in what"),
+        ("```console\npip install x\n```\n", "never run"),
+        ("```bash\nls\n```\n", "of kind `bash` is never run"),
+        ("```py\n1 / 0\n```\n", "of kind `py` is never run"),
+        ("<!-- not run -->\n```python\n1 / 0\n```\n", "say why"),
+        ("<!-- not run: -->\n```python\n1 / 0\n```\n", "say why"),
+        ("text\n<!-- not run: why -->\n\n```python\n1 / 0\n```\n", "division"),
+        ("```json\n{'a': 1}\n```\n", "property name"),
+        ("```yaml\na: [1\n```\n", "expected"),
     ],
-)
-def test_a_broken_snippet_fails(page, place):
-    with pytest.raises((ValueError, AssertionError)):
+)  # fmt: skip
+def test_a_broken_snippet_fails(page, fault, place):
+    with pytest.raises(Exception, match=re.escape(fault)):
         execute(page, place)
 
 
-def test_a_snippet_that_is_marked_is_left_out():
-    assert blocks("<!-- not run: costs money -->\n```python\n1 / 0\n```\n", "python") == []
-    assert blocks("text\n\n```python\n1 / 0\n```\n", "python") == ["1 / 0\n"]
+def test_a_snippet_that_is_marked_is_left_out(place):
+    execute("<!-- not run: costs money -->\n```python\n1 / 0\n```\n", place)
+    execute("```text\n1 / 0\n```\n", place)
+    (block,) = blocks("text\n\n```python\n1 / 0\n```\n")
+    assert block.runs
+
+
+def test_what_a_command_prints_is_compared(place):
+    execute(
+        "```console\n$ scisolve-batch status runs/example\n...complete, 2 of 2...\n```\n", place
+    )
+
+
+def test_files_of_a_page_are_there_for_its_snippets(place):
+    page = "<!-- file: a.yaml -->\n```yaml\nx: 1\n```\n```python\nassert open('a.yaml').read() == 'x: 1\\n'\n```\n"
+    with pytest.raises(ResourceWarning, match="unclosed"):
+        execute(page, place)
+    execute(page.replace("open(", "__import__('pathlib').Path(").replace(".read()", ".read_text()"), place)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["[a](gone.md)", "![a](gone.png)", "[a](#gone)", "[a](here.md#gone)", "[a]: gone.md", '<img src="gone.png">', "[a](/etc/passwd)",
+     "# A\n```text\n# B\n```\n[b](#b)", "# A\n[a](#a-1)"],
+)  # fmt: skip
+def test_a_broken_link_is_found(tmp_path, page):
+    path = tmp_path / "here.md"
+    path.write_text(page)
+    assert list(broken_links(path))
+
+
+def test_good_links_are_good(tmp_path):
+    path = tmp_path / "here.md"
+    path.write_text(
+        "# The `a` way, it's\n# A\n# A\n[x](#the-a-way-its) [y](here.md#a-1) `[z](gone.md)` [w](https://x.y)"
+    )
+    assert list(broken_links(path)) == []  # fmt: skip
