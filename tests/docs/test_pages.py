@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from scisolve_batch.cli import main
+from scisolve_batch.records import JournalLine, Manifest, RunStatus, Solution
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -237,13 +238,45 @@ def test_the_index_answers_what_newcomers_ask(question):
     assert list(links(row))
 
 
-def test_the_generated_tables_are_current():
+@pytest.fixture(scope="module")
+def tables():
     spec = importlib.util.spec_from_file_location("tables", ROOT / "docs" / "field_tables.py")
-    tables = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tables)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_generated_tables_are_current(tables):
     for page in tables.PAGES:
         text = page.read_text(encoding="utf-8")
         assert tables.render(text) == text, f"run python docs/field_tables.py ({page.name})"
+
+
+def test_every_type_of_a_run_directory_has_its_table_and_every_field_its_meaning(tables):
+    page = (ROOT / "docs" / "run-directory.md").read_text("utf-8")
+    shown = re.findall(r"^### (\w+)\n\n.+?\n\n<!-- fields: (\w+) -->", page, re.M)
+    kinds = [kind.__name__ for kind in tables.reached(Manifest, JournalLine, Solution, RunStatus)]
+    assert len(kinds) > 20
+    assert sorted(shown) == sorted((name, name) for name in kinds)
+    assert re.findall(r"^\| `\w+` \| .* \| *\|$", page, re.M) == []
+
+
+def test_every_file_of_a_run_is_on_the_page(place):
+    page = (ROOT / "docs" / "run-directory.md").read_text("utf-8")
+    files = [path for path in (place / "runs" / "example").rglob("*") if path.is_file()]
+    assert len(files) > 10
+    for path in files:
+        name = re.sub(r"\d+", "01", path.name)
+        assert f" {name} " in page or f"cells/{name} " in page, path
+
+
+def test_the_layers_of_the_page_are_those_that_are_kept():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (kept,) = [one["layers"] for one in contracts["contracts"] if one["type"] == "layers"]
+    rows = re.findall(r"^\| [^|`]+ \| ([^|]+) \|$", page.partition("## Layers")[2], re.M)
+    told = [sorted(re.findall(r"`(\w+)`", row)) for row in rows if "`" in row]
+    assert told == [sorted(re.findall(r"scisolve_batch\.(\w+)", layer)) for layer in kept]
 
 
 # -- the collector itself --------------------------------------------------------------------
