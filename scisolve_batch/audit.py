@@ -16,7 +16,9 @@ from typing import Any
 
 from scisolve_batch.documents import read_document
 from scisolve_batch.errors import SuiteError
-from scisolve_batch.grading import find_stated_numbers, grade, is_met
+from scisolve_batch.grading import find_stated_numbers, grade
+from scisolve_batch.grading.compare import compare, distance, modulus, tolerance
+from scisolve_batch.grading.entries import certified_entries, parse_entries
 from scisolve_batch.records import CertifiedValue, Problem, Record, ReportedValue, Solution
 from scisolve_batch.suite import Suite
 
@@ -80,36 +82,51 @@ def _faults(problem: Problem) -> Iterator[tuple[str, bool]]:
 # ---- values --------------------------------------------------------------------------
 
 
-def tolerance(certified: CertifiedValue) -> Decimal:
-    """Largest accepted difference, in the value's unit."""
-    if certified.exact:
-        return Decimal(0)
-    relative = Decimal(repr(certified.rtol or 0.0)) * abs(Decimal(certified.value))
-    return relative + Decimal(repr(certified.atol or 0.0))
-
-
 def change_digits(certified: CertifiedValue) -> Iterator[str]:
-    """The certified value with one digit changed by one, for each digit that must be right."""
-    value, accepted = Decimal(certified.value), tolerance(certified)
-    exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)  # a certified value is finite
-    for place in range(value.adjusted(), exponent - 1, -1):
-        step = Decimal(1).scaleb(place)
-        if step > accepted:
-            changed = value + step if value >= 0 else value - step
-            yield str(changed)
+    """The certified value with one digit changed by one, for each digit that must be right.
+
+    In a list one entry is changed at a time, in a complex number one part.
+    """
+    entries = certified.entries
+    for number, entry in enumerate(entries):
+        for changed in _change_entry(certified, entry):
+            listed = [*entries[:number], changed, *entries[number + 1 :]]
+            yield f"[{', '.join(listed)}]" if certified.value.startswith("[") else changed
+
+
+_PART = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
+
+
+def _change_entry(certified: CertifiedValue, entry: str) -> Iterator[str]:
+    (whole,) = parse_entries((entry,))
+    size = modulus(whole.re, whole.im)
+    for part in _PART.finditer(entry):
+        value = Decimal(part[0])
+        accepted = tolerance(certified, abs(value) if certified.by_parts else size)
+        exponent = value.as_tuple().exponent
+        assert isinstance(exponent, int)  # a certified value is finite
+        for place in range(value.adjusted(), exponent - 1, -1):
+            step = Decimal(1).scaleb(place)
+            if step > accepted:
+                changed = str(value + step if value >= 0 else value - step)
+                sign = "+" if part.start() and not changed.startswith("-") else ""
+                yield entry[: part.start()] + sign + changed + entry[part.end() :]
 
 
 def _value_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
     for certified in problem.values:
-        name, value, accepted = certified.name, Decimal(certified.value), tolerance(certified)
-        digits = certified.digits or len(value.as_tuple().digits)
+        name = certified.name
+        digits = certified.digits or 1
         if certified.report_digits and digits < certified.report_digits:
             yield f"`{name}` asks for {certified.report_digits} digits and certifies {digits}", True
-        last = Decimal(1).scaleb(value.adjusted() - digits + 1)
-        if not certified.exact and value and accepted < last / 2:
-            yield f"`{name}` has a tolerance finer than its last certified digit", True
-        if not certified.exact and value and accepted * 10 > abs(value):
+        for entry in certified_entries(certified):
+            size = modulus(entry.re, entry.im)
+            accepted = tolerance(certified, size)
+            last = Decimal(1).scaleb(size.adjusted() - digits + 1)
+            if not certified.exact and size and accepted < last / 2:
+                yield f"`{name}` has a tolerance finer than its last certified digit", True
+                break
+        if not certified.exact and _accepts_anything(certified):
             yield (
                 f"`{name}` accepts numbers that share no digit with it; narrow its tolerance",
                 True,
@@ -117,8 +134,32 @@ def _value_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
         changed = list(change_digits(certified))
         if not changed:
             yield f"`{name}` has no digit that must be right; narrow its tolerance", True
-        if any(is_met(certified, Decimal(text)) for text in changed):
+        if any(_is_met(certified, text) for text in changed):
             yield f"`{name}` with one digit changed is graded correct", True
+        if certified.any_order and _close_entries(certified):
+            yield f"`{name}` has two entries that one number would meet; narrow its tolerance", True
+
+
+def _accepts_anything(certified: CertifiedValue) -> bool:
+    """A tenth of the largest entry: a small entry of a list may drown in an absolute tolerance."""
+    sizes = [modulus(one.re, one.im) for one in certified_entries(certified)]
+    return bool(max(sizes)) and tolerance(certified, max(sizes)) * 10 > max(sizes)
+
+
+def _close_entries(certified: CertifiedValue) -> bool:
+    """Two different entries closer than their tolerances: a wrong multiplicity would pass."""
+    entries = certified_entries(certified)
+    return any(
+        0 < distance(one, other) <= tolerance(certified, modulus(one.re, one.im))
+        for place, one in enumerate(entries)
+        for other in entries[:place]
+    )
+
+
+def _is_met(certified: CertifiedValue, text: str) -> bool:
+    """Whether a value that is written like a certified one meets it."""
+    other = parse_entries(certified.model_copy(update={"value": text}).entries)
+    return len(other) == len(certified.entries) and compare(certified, other).met
 
 
 # ---- statements ----------------------------------------------------------------------
@@ -126,7 +167,7 @@ def _value_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
 
 def _statement_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
     stated = find_stated_numbers(problem.statement)
-    given = [v for v in problem.values if any(is_met(v, number) for number in stated)]
+    given = [v for v in problem.values if _is_stated(v, stated)]
     empty = [v for v in problem.values if v in given or _is_small_integer(v)]
     if problem.values and len(empty) == len(problem.values):
         names = ", ".join(f"`{value.name}`" for value in empty)
@@ -145,9 +186,19 @@ def _statement_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
             yield f"the statement does not name the data file {file.file}", True
 
 
+def _is_stated(certified: CertifiedValue, stated: set[Decimal]) -> bool:
+    """Every number of a value stands in the statement."""
+    for entry in certified_entries(certified):
+        for part in (entry.re, entry.im) if entry.im else (entry.re,):
+            accepted = tolerance(certified, modulus(entry.re, entry.im))
+            if not any(abs(number - part) <= accepted for number in stated):
+                return False
+    return True
+
+
 def _is_small_integer(certified: CertifiedValue) -> bool:
-    value = Decimal(certified.value)
-    return value == value.to_integral_value() and abs(value) <= 10
+    parts = [part for one in certified_entries(certified) for part in (one.re, one.im)]
+    return all(part == part.to_integral_value() and abs(part) <= 10 for part in parts)
 
 
 # ---- files ---------------------------------------------------------------------------
@@ -168,7 +219,7 @@ def _known_wrong_faults(problem: Problem) -> Iterator[str]:
     for wrong in problem.known_wrong:
         for certified in problem.values:
             text = wrong.values.get(certified.name)
-            if text is not None and is_met(certified, Decimal(text)):
+            if text is not None and _is_met(certified, text):
                 yield f"the known wrong value of `{certified.name}` is graded correct"
 
 

@@ -44,19 +44,34 @@ class CertifiedValue(Record):
     name: str
     """The name under which the solver reports it."""
     value: str
-    """The certified value, a decimal string with all its certified digits."""
+    """The certified value with all its certified digits: `1.5`, `1.5-2.5j`, or `[1.5, 2.5]`."""
     unit: str | None = None
     """Unit of the value, none for a pure number."""
     rtol: float | None = None
-    """Largest accepted relative difference."""
+    """Largest accepted relative difference, of each entry."""
     atol: float | None = None
-    """Largest accepted absolute difference, in the value's unit."""
+    """Largest accepted absolute difference of each entry, in the value's unit."""
     exact: bool = False
     """The value is an exact number and only that number is right."""
     digits: int | None = None
     """Significant digits that the certified value holds."""
     report_digits: int | None = None
     """Significant digits that the statement asks for."""
+    any_order: bool = False
+    """The entries are a set, like roots: the best assignment counts."""
+    up_to_sign: bool = False
+    """The value times -1 is as right, like an eigenvector."""
+    up_to_phase: bool = False
+    """The value times a complex number of modulus 1 is as right."""
+    by_parts: bool = False
+    """Real and imaginary part must each be within the tolerance, not only their distance."""
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The entries of a list; of a single number, that number."""
+        if self.value.startswith("["):
+            return tuple(entry.strip() for entry in self.value[1:-1].split(","))
+        return (self.value,)
 
 
 class DataFile(Record):
@@ -76,7 +91,7 @@ class KnownWrong(Record):
     method: str
     """What a careless solver does."""
     values: dict[str, str]
-    """The values it gets, by name, as decimal strings."""
+    """The values it gets, by name, written like certified ones."""
     versions: str = ""
     """The library versions it was measured with."""
 
@@ -355,9 +370,9 @@ class ValueGrade(Record):
     how: str | None = None
     """Where it was found: `structured`, `labelled` or `sole_number`."""
     relative_error: float | None = None
-    """|reported - certified| / |certified|."""
+    """|reported - certified| / |certified|, of the worst entry."""
     correct_digits: float | None = None
-    """-log10 of the relative error, capped at the certified digits (NIST's LRE)."""
+    """-log10 of the relative error, capped at the certified digits (NIST's LRE), worst entry."""
     claimed_digits: int | None = None
     """Significant digits the answer gave."""
     trap: str | None = None

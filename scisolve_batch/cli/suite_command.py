@@ -13,7 +13,7 @@ from scisolve_batch.audit import audit_suite
 from scisolve_batch.errors import UsageError
 from scisolve_batch.records import Problem
 from scisolve_batch.suite import bundled_names, json_schema, load_suite, select, write_lock
-from scisolve_batch.suite.schema import SchemaKind
+from scisolve_batch.suite.editors import SchemaKind
 
 
 @click.group("suite", short_help="Check, pin, list, test and begin suites.")

@@ -6,10 +6,11 @@ Everything is compared as exact decimals. Beside the verdict stands how many dig
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 
+from scisolve_batch.grading.compare import compare, distance, modulus
+from scisolve_batch.grading.entries import Entry, certified_entries
 from scisolve_batch.grading.locate import Located, locate
 from scisolve_batch.grading.numbers import CONTEXT
 from scisolve_batch.grading.units import conversion
@@ -46,11 +47,12 @@ def grade(problem: Problem, *, answer: str | None, values: Sequence[ReportedValu
     with localcontext(CONTEXT) as context:
         found = locate(problem, answer=answer, values=values)
         longest = max(
-            len(number.as_tuple().digits)
-            for number in (
-                *(Decimal(value.value) for value in problem.values),
-                *(one.value for one in found.values() if one.value is not None),
+            len(part.as_tuple().digits)
+            for entry in (
+                *(entry for value in problem.values for entry in certified_entries(value)),
+                *(entry for one in found.values() for entry in one.entries),
             )
+            for part in (entry.re, entry.im)
         )
         context.prec = max(60, 2 * longest + 10)
         grades = tuple(
@@ -73,21 +75,23 @@ def _grade_value(
     if located is None:
         return blank
     blank = blank.model_copy(update={"reported": located.text, "how": located.how})
-    if located.value is None:
+    if not located.entries:
         return blank.model_copy(update={"verdict": ValueVerdict.UNREADABLE, "note": located.note})
     scale = _scale(located.unit, certified.unit)
     if isinstance(scale, str):
         return blank.model_copy(update={"verdict": ValueVerdict.UNREADABLE, "note": scale})
-    reported = located.value * scale
-    met = is_met(certified, reported)
-    error, digits = _accuracy(certified, reported)
+    reported = tuple(one.turned(Entry(scale)) for one in located.entries)
+    if len(reported) != len(certified.entries):
+        note = f"{len(reported)} numbers; {len(certified.entries)} are asked for"
+        return blank.model_copy(update={"verdict": ValueVerdict.WRONG, "note": note})
+    result = compare(certified, reported)
     return blank.model_copy(
         update={
-            "verdict": ValueVerdict.CORRECT if met else ValueVerdict.WRONG,
-            "relative_error": error,
-            "correct_digits": digits,
+            "verdict": ValueVerdict.CORRECT if result.met else ValueVerdict.WRONG,
+            "relative_error": result.error,
+            "correct_digits": result.digits,
             "claimed_digits": located.digits,
-            "trap": None if met else _trap(problem, certified, reported, digits=located.digits),
+            "trap": None if result.met else _trap(problem, certified, reported),
         }
     )
 
@@ -101,58 +105,33 @@ def _scale(reported: str | None, certified: str | None) -> Decimal | str:
     return conversion(reported, certified)
 
 
-def is_met(certified: CertifiedValue, reported: Decimal) -> bool:
-    """Whether a number meets a certified value: equal, or |x - v| <= atol + rtol |v|."""
-    value = Decimal(certified.value)
-    if certified.exact:
-        return reported == value
-    tolerance = Decimal(repr(certified.atol or 0.0)) + Decimal(repr(certified.rtol or 0.0)) * abs(
-        value
-    )
-    if certified.rtol is None and certified.atol is None and certified.report_digits:
-        tolerance = abs(value).scaleb(1 - certified.report_digits)
-    return abs(reported - value) <= tolerance
-
-
-def _accuracy(certified: CertifiedValue, reported: Decimal) -> tuple[float | None, float | None]:
-    """Relative error, and correct digits: NIST's LRE, for a certified zero its LAR."""
-    value = Decimal(certified.value)
-    most = float(certified.digits or len(value.as_tuple().digits))
-    difference = abs(reported - value)
-    error = difference / abs(value) if value else None
-    measure = difference if error is None else error
-    if not measure or measure.adjusted() < -int(most) - 2:
-        digits = most
-    elif measure.adjusted() > 1:
-        digits = 0.0
-    else:
-        digits = round(min(max(0.0, -math.log10(measure)), most), 2)
-    return (None if error is None else _as_float(error)), digits
-
-
-def _as_float(number: Decimal) -> float:
-    """A float for the record, held inside the range of floats."""
-    if number.adjusted() > 300:
-        return 1e300
-    return float(number)
-
-
-def _trap(
-    problem: Problem, certified: CertifiedValue, reported: Decimal, *, digits: int
-) -> str | None:
+def _trap(problem: Problem, certified: CertifiedValue, reported: Sequence[Entry]) -> str | None:
     """The careless method that gives this value, when it is nearer to it than to the truth.
 
-    A value may be a known wrong one to 1e-6, or rounded to at least four digits.
+    A value may be a known wrong one to 1e-6, or rounded to at least four digits; a list is one
+    when every entry is.
     """
-    truth = Decimal(certified.value)
-    rounding = Decimal(5).scaleb(reported.adjusted() - digits) if digits >= 4 else Decimal(0)
     for wrong in problem.known_wrong:
         text = wrong.values.get(certified.name)
-        trap = Decimal(text) if text is not None else None
-        if trap is None or not trap.is_finite():
+        if text is None:
             continue
-        distance = abs(reported - trap)
-        near = max(TRAP_RTOL * abs(trap), rounding)
-        if distance <= near and distance < abs(reported - truth):
+        trap = certified.model_copy(
+            update={"value": text, "exact": False, "rtol": float(TRAP_RTOL), "atol": None}
+        )
+        known = certified_entries(trap)
+        finite = all(part.is_finite() for one in known for part in (one.re, one.im))
+        if not finite or len(known) != len(reported):
+            continue
+        near, right = compare(trap, reported).pairs, compare(certified, reported).pairs
+        worst, off = max(distance(*pair) for pair in near), max(distance(*pair) for pair in right)
+        if worst < off and all(_is_near(*pair) for pair in near):
             return wrong.method
     return None
+
+
+def _is_near(trap: Entry, reported: Entry) -> bool:
+    size = modulus(reported.re, reported.im)
+    rounding = Decimal(0)
+    if reported.digits >= 4:
+        rounding = Decimal(5).scaleb(size.adjusted() - reported.digits)
+    return distance(trap, reported) <= max(TRAP_RTOL * modulus(trap.re, trap.im), rounding)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from scisolve_batch.grading.entries import Entry, read_entries
 from scisolve_batch.grading.numbers import (
     MAX_TEXT,
     find_numbers,
@@ -20,7 +21,7 @@ from scisolve_batch.grading.numbers import (
     tidy,
 )
 from scisolve_batch.grading.units import read_unit
-from scisolve_batch.records import Problem, ReportedValue
+from scisolve_batch.records import CertifiedValue, Problem, ReportedValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +32,23 @@ class Located:
     """`structured`, `labelled` or `sole_number`."""
     text: str
     """As it was written."""
-    value: Decimal | None = None
-    """The number, none when it cannot be read."""
-    digits: int = 0
-    """Significant digits as written."""
+    entries: tuple[Entry, ...] = ()
+    """The numbers; empty when they cannot be read."""
     unit: str | None = None
     """The unit that was given."""
     note: str = ""
     """Why it cannot be read."""
+
+    @property
+    def value(self) -> Decimal | None:
+        """The number, when it is a single real one."""
+        single = len(self.entries) == 1 and not self.entries[0].im
+        return self.entries[0].re if single else None
+
+    @property
+    def digits(self) -> int:
+        """Significant digits as written, of the entry with most of them."""
+        return max((one.digits for one in self.entries), default=0)
 
 
 def locate(
@@ -46,18 +56,28 @@ def locate(
 ) -> dict[str, Located]:
     """Find what an answer gives for each value of a problem, by name."""
     names = [value.name for value in problem.values]
-    found = _structured(names, values)
-    prose = tidy((answer or "")[:MAX_TEXT])
-    for name in names:
+    found = _structured(problem.values, values)
+    prose = tidy((answer or "")[:MAX_TEXT].replace("\\\\", ";"))  # rows of LaTeX
+    for certified in problem.values:
+        name = certified.name
         if name not in found:
-            labelled = _labelled(name, prose)
+            labelled = (
+                _labelled_entries(certified, prose)
+                if holds_more(certified)
+                else _labelled(name, prose)
+            )
             if labelled:
                 found[name] = labelled
-    if len(names) == 1 and not found:
+    if len(names) == 1 and not found and not holds_more(problem.values[0]):
         sole = _sole_number(problem, prose)
         if sole:
             found[names[0]] = sole
     return found
+
+
+def holds_more(certified: CertifiedValue) -> bool:
+    """Whether a certified value is a list or complex, and not one real number."""
+    return certified.value.startswith("[") or "j" in certified.value
 
 
 def _key(name: str) -> str:
@@ -66,39 +86,109 @@ def _key(name: str) -> str:
     return re.sub(r"[\s\-_`$*{}\\]+", "", bare).casefold()
 
 
-def _structured(names: list[str], values: Sequence[ReportedValue]) -> dict[str, Located]:
-    given: dict[str, list[ReportedValue]] = {}
+_INDEXED = re.compile(
+    r"(?P<name>.+?)\s*(?:\[(?P<a>[0-9]{1,4})\]|\((?P<b>[0-9]{1,4})\)|_?(?P<c>[0-9]{1,4}))"
+)
+
+
+def _structured(
+    asked: Sequence[CertifiedValue], values: Sequence[ReportedValue]
+) -> dict[str, Located]:
+    """Values under their names; the entries of a list may come one by one, `x[0]`, `x[1]`."""
+    names = [value.name for value in asked]
     keys = [_key(name) for name in names]
+    lists = {_key(one.name): one.name for one in asked if one.value.startswith("[")}
+    given: dict[str, list[ReportedValue]] = {}
+    parts: dict[str, list[tuple[int, ReportedValue]]] = {}
     for value in values:
+        if not value.value.strip() or value.value.strip().lower() in ("null", "none"):
+            continue
         name = value.name.strip()
+        indexed = None if name in names else _INDEXED.fullmatch(name)
+        if indexed and _key(indexed["name"]) in lists and _key(name) not in (set(keys) - {*lists}):
+            index = int(indexed["a"] or indexed["b"] or indexed["c"])
+            parts.setdefault(lists[_key(indexed["name"])], []).append((index, value))
+            continue
         if name not in names and keys.count(_key(name)) == 1:
             name = names[keys.index(_key(name))]
-        if value.value.strip() and value.value.strip().lower() not in ("null", "none"):
-            given.setdefault(name, []).append(value)
-    return {name: _read_all(given[name]) for name in names if name in given}
+        given.setdefault(name, []).append(value)
+    found = {}
+    for one in asked:
+        if one.name in given:
+            found[one.name] = _read_all(one, given[one.name])
+        elif one.name in parts:
+            found[one.name] = _read_parts(one, parts[one.name])
+    return found
 
 
-def _read_all(given: list[ReportedValue]) -> Located:
-    read = [_read(value) for value in given]
-    if len({(one.value, one.unit) for one in read}) > 1:
+def _read_all(asked: CertifiedValue, given: list[ReportedValue]) -> Located:
+    read = [_read(asked, value) for value in given]
+    if len({(_numbers(one), one.unit) for one in read}) > 1:
+        if len(read) == len(asked.entries):
+            return _join(read)  # a list, an entry at a time under one name
         texts = " and ".join(value.value for value in given)
         return Located(how="structured", text=texts, note="reported twice, differently")
+    if len(read) == len(asked.entries) and all(len(one.entries) == 1 for one in read):
+        return _join(read)
     return read[-1]
 
 
-def _read(given: ReportedValue) -> Located:
-    number = read_number(given.value)
-    if number is None:
-        return Located(how="structured", text=given.value, note="not a number")
-    value, digits, rest = number
+def _numbers(located: Located) -> tuple[tuple[Decimal, Decimal], ...]:
+    return tuple((one.re, one.im) for one in located.entries)
+
+
+def _read_parts(asked: CertifiedValue, parts: list[tuple[int, ReportedValue]]) -> Located:
+    """The entries of a list that were reported by their index, from 0 or from 1."""
+    parts = sorted(parts, key=lambda part: part[0])
+    first = parts[0][0]
+    if first > 1 or [index for index, _ in parts] != list(range(first, first + len(parts))):
+        texts = ", ".join(f"{value.name} = {value.value}" for _, value in parts)
+        return Located(how="structured", text=texts, note="the indices leave gaps or stand twice")
+    return _join([_read(asked, value) for _, value in parts])
+
+
+def _join(read: list[Located]) -> Located:
+    """Single numbers as one list."""
+    text = f"[{', '.join(one.text for one in read)}]"
+    notes = [one.note or "a list stands inside the list" for one in read if len(one.entries) != 1]
+    if notes:
+        return Located(how="structured", text=text, note=notes[0])
+    units = {one.unit for one in read}
+    if len(units) > 1:
+        return Located(how="structured", text=text, note="the entries have different units")
+    entries = tuple(one.entries[0] for one in read)
+    return Located(how="structured", text=text, entries=entries, unit=units.pop())
+
+
+def _read(asked: CertifiedValue, given: ReportedValue) -> Located:
     unit = given.unit.strip() if given.unit and given.unit.strip() else None
+    number = read_number(given.value)
+    if holds_more(asked) or number is None:
+        return _read_more(asked, given, unit)
+    value, digits, rest = number
     if re.search("[0-9]", rest) and read_unit(rest) is None:
         return Located(how="structured", text=given.value, note=f"`{rest}` follows the number")
     if rest and unit is None:
         unit = rest
     elif rest and read_unit(rest) is None and rest != unit:
         return Located(how="structured", text=given.value, note=f"`{rest}` follows the number")
-    return Located(how="structured", text=given.value, value=value, digits=digits, unit=unit)
+    entries = (Entry(value, Decimal(0), digits),)
+    return Located(how="structured", text=given.value, entries=entries, unit=unit)
+
+
+def _read_more(asked: CertifiedValue, given: ReportedValue, unit: str | None) -> Located:
+    """A list or a complex number; where one real number is asked for, only a complex one."""
+    read = read_entries(given.value)
+    note = read.note
+    if not holds_more(asked) and (note or len(read.values) != 1):
+        note = "not a number"
+    if not asked.value.startswith("[") and not note and len(read.values) != 1:
+        note = f"{len(read.values)} numbers; a complex number is written like 1+2j"
+    if read.unit and unit and read.unit != unit and read_unit(read.unit) is None:
+        note = f"`{read.unit}` follows the numbers"
+    if note:
+        return Located(how="structured", text=given.value, note=note)
+    return Located(how="structured", text=given.value, entries=read.values, unit=unit or read.unit)
 
 
 _IS = r"(?:=|:|≈|≃|~|\||\bis\b|\bequals\b|\\approx|\\simeq)"
@@ -119,10 +209,65 @@ def _labelled(name: str, prose: str) -> Located | None:
         if number is not None:
             text = prose[found.end() : number.end]
             unit = _unit_after(prose, number.end)
-            last = Located(
-                how="labelled", text=text, value=number.value, digits=number.digits, unit=unit
-            )
+            entries = (Entry(number.value, Decimal(0), number.digits),)
+            last = Located(how="labelled", text=text, entries=entries, unit=unit)
     return last
+
+
+_OPENS = ("(", "[", "{")
+_COMPLEX = re.compile(r"[-+]?[0-9.ij][-+0-9.eE ijI]{0,120}")
+
+
+def _listed(prose: str, start: int) -> tuple[str, int] | None:
+    """The list in brackets or the complex number that begins here, and where it ends."""
+    if prose.startswith("\\begin{", start):
+        end = prose.find("}", max(0, prose.find("\\end{", start, start + 8000)))
+        return (prose[start : end + 1], end + 1) if end > start + 20 else None
+    wrapper = re.match(r"(?:(?:np\.|numpy\.)?array(?=\())?\\?", prose[start : start + 16])
+    at = start + (wrapper.end() if wrapper else 0)
+    if prose[at : at + 1] not in _OPENS:
+        found = _COMPLEX.match(prose, start)
+        return (found[0], found.end()) if found else None
+    depth = 0
+    for end in range(at, min(len(prose), at + 8000)):
+        mark = prose[end]
+        depth += (mark in "([{") - (mark in ")]}")
+        if depth == 0:
+            return prose[start : end + 1], end + 1
+        if mark == "=" and not prose.endswith("dtype", at, end):
+            return None  # the bracket was never closed
+    return None
+
+
+def _labelled_entries(asked: CertifiedValue, prose: str) -> Located | None:
+    """The last `name = [...]` or `name = 1+2j`; or every `name[k] = number`."""
+    label = re.compile(
+        rf"(?<![\w.\\-]){re.escape(asked.name)}(?!\w)(?:\[(?P<index>[0-9]{{1,4}})\])?"
+        rf"[`*$}}]{{0,4}}\s{{0,3}}{_IS}{_DECORATION}{_HEDGE}{_DECORATION}"
+    )
+    last, parts = None, dict[int, Located]()
+    for found in label.finditer(prose):
+        given = _listed(prose, found.end())
+        if given is None:
+            continue
+        text = given[0].strip().rstrip(".,;").strip()
+        read = read_entries(text)
+        bare = given[0][0] not in (*_OPENS, "\\", "a", "n")
+        if read.note or (found["index"] is None and bare and asked.value.startswith("[")):
+            continue
+        unit = read.unit or _unit_after(prose, given[1])
+        one = Located(how="labelled", text=text, entries=read.values, unit=unit)
+        if found["index"] is None:
+            last = one
+        else:
+            parts[int(found["index"])] = one
+    if last is not None and (asked.value.startswith("[") or len(last.entries) == 1):
+        return last
+    first = min(parts, default=2)
+    if first > 1 or sorted(parts) != list(range(first, first + len(parts))):
+        return None
+    joined = _join([parts[index] for index in sorted(parts)])
+    return replace(joined, how="labelled")
 
 
 def _unit_after(prose: str, end: int) -> str | None:
@@ -141,7 +286,6 @@ def _sole_number(problem: Problem, prose: str) -> Located | None:
     return Located(
         how="sole_number",
         text=str(number.value),
-        value=number.value,
-        digits=number.digits,
+        entries=(Entry(number.value, Decimal(0), number.digits),),
         unit=_unit_after(prose, number.end),
     )

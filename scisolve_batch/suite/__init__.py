@@ -4,6 +4,7 @@ What can be loaded is sound in form; whether its content is any good is asked by
 `scisolve_batch.selftest`. Nothing here runs code or loads numpy.
 """
 
+from scisolve_batch.suite.editors import json_schema
 from scisolve_batch.suite.loading import (
     Suite,
     bundled_names,
@@ -14,7 +15,6 @@ from scisolve_batch.suite.loading import (
 )
 from scisolve_batch.suite.lock import write_lock
 from scisolve_batch.suite.provenance import provenance, write_provenance
-from scisolve_batch.suite.schema import json_schema
 from scisolve_batch.suite.selection import select
 
 __all__ = [

@@ -23,7 +23,13 @@ from scisolve_batch.records import (
     SuiteRef,
 )
 from scisolve_batch.suite import lock
-from scisolve_batch.suite.schema import ProblemEntry, SuiteEntry, ValueEntry, significant_digits
+from scisolve_batch.suite.schema import (
+    COMPARISONS,
+    ProblemEntry,
+    SuiteEntry,
+    ValueEntry,
+    significant_digits,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +265,10 @@ def _certified(entry: ValueEntry) -> CertifiedValue:
         exact=entry.exact,
         digits=entry.digits or significant_digits(entry.value),
         report_digits=entry.report_digits,
+        any_order=entry.any_order,
+        up_to_sign=entry.up_to_sign,
+        up_to_phase=entry.up_to_phase,
+        by_parts=entry.by_parts,
     )
 
 
@@ -301,13 +311,15 @@ def problem_digest(problem: Problem) -> str:
     """SHA-256 of a problem's graded content as canonical JSON.
 
     Inside: id, statement, values with unit and tolerances, names and digests of data, seed.
-    Outside, so that a better wording there does not unpin results: everything else.
+    Outside, so that a better wording there does not unpin results: everything else. A way of
+    comparing that is not used is left out, so that a new one changes no digest.
     """
     content = {
         "id": problem.id,
         "statement": problem.statement,
         "values": [
             value.model_dump(include={"name", "value", "unit", "rtol", "atol", "exact"})
+            | {way: True for way in COMPARISONS if getattr(value, way)}
             for value in problem.values
         ],
         "data": {file.file: file.sha256 for file in problem.data},

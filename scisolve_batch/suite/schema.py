@@ -1,24 +1,24 @@
 """What a suite file and a problem file may hold, key by key.
 
 These models are the file's own form: unknown keys are refused and nothing is converted
-silently. `loading` turns them into records. The JSON Schema for editors comes from here.
+silently. `loading` turns them into records. The JSON Schema for editors comes from them.
 """
 
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
-from pydantic.json_schema import models_json_schema
 
 from scisolve_batch.records import VerificationKind
 
@@ -32,7 +32,17 @@ Count = Annotated[int, Field(ge=1)]
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _NAME = re.compile(r"[^\W\d]\w*")
-_DECIMAL = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,6})?")
+_REAL = r"[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,6})?"
+_NUMBER = re.compile(rf"[-+]?{_REAL}(?:[-+]{_REAL}j)?|[-+]?{_REAL}j")
+
+_NO_NUMBER = re.compile(r"[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
+
+COMPARISONS: Final = ("any_order", "up_to_sign", "up_to_phase", "by_parts")
+"""Ways of comparing that a value may ask for."""
+MAX_ENTRIES = 1000
+"""Most entries of a list."""
+MAX_UNORDERED = 100
+"""Most entries of a list in any order: all assignments are considered."""
 
 
 class Entry(BaseModel):
@@ -53,9 +63,60 @@ def _check_id(text: str) -> str:
 
 
 def significant_digits(text: str) -> int:
-    """Significant digits of a decimal as it is written: `0.0120` has three."""
-    mantissa = re.split("[eE]", text)[0].lstrip("+-").replace(".", "").lstrip("0")
-    return len(mantissa) or 1
+    """Significant digits as written: `0.0120` has three; of several numbers, the fewest.
+
+    A zero among other numbers does not count: it has a tolerance of its own.
+    """
+    counts = [
+        len(re.split("[eE]", one)[0].replace(".", "").lstrip("0"))
+        for one in re.findall(_REAL, text)
+    ]
+    return min((count for count in counts if count), default=1)
+
+
+def list_as_text(given: Any) -> Any:
+    """A certified value as text: `1.5`, `1.5-2.5j`, or for a YAML list `[1.5, 2.5]`.
+
+    Raises:
+        ValueError: a number is not quoted, so that its digits are lost already.
+    """
+    if isinstance(given, list):
+        if not given:
+            raise ValueError("is an empty list; give at least one number")
+        for entry in given:
+            if not isinstance(entry, str):
+                raise ValueError(
+                    "the numbers of a certified list are text, because a YAML number keeps only "
+                    f'about 16 digits; put each in quotes: "{entry}"'
+                )
+        return f"[{', '.join(entry.strip() for entry in given)}]"
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        raise ValueError(
+            "a certified value is text, because a YAML number keeps only about 16 digits; "
+            'put it in quotes: value: "{text}"'
+        )
+    return given
+
+
+def split_entries(text: str) -> list[str]:
+    """The entries of a list, or the one number."""
+    return (
+        [one.strip() for one in text[1:-1].split(",")] if text[:1] + text[-1:] == "[]" else [text]
+    )
+
+
+CertifiedText = Annotated[
+    str,
+    BeforeValidator(list_as_text),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            ]
+        }
+    ),
+]
 
 
 class ValueEntry(Entry):
@@ -63,8 +124,8 @@ class ValueEntry(Entry):
 
     name: str
     """Name under which the solver reports it; the statement should use it."""
-    value: str
-    """The certified value, a quoted decimal with all its certified digits."""
+    value: CertifiedText
+    """All certified digits, quoted: a decimal, `1.5-2.5j`, or a list of those."""
     unit: str | None = None
     """Unit, like `m/s`; leave it out for a pure number."""
     rtol: Tolerance | None = None
@@ -77,6 +138,14 @@ class ValueEntry(Entry):
     """Significant digits that are certified; without it, as many as `value` has."""
     report_digits: Count | None = None
     """Significant digits that the statement asks for; alone it means rtol = 10^(1 - N)."""
+    any_order: bool = False
+    """The entries of the list may come in any order, like roots."""
+    up_to_sign: bool = False
+    """The value times -1 is as right, like an eigenvector."""
+    up_to_phase: bool = False
+    """The value times a complex number of modulus 1 is as right."""
+    by_parts: bool = False
+    """Real and imaginary part must each be within the tolerance, not only their distance."""
 
     @field_validator("name")
     @classmethod
@@ -85,21 +154,12 @@ class ValueEntry(Entry):
             raise ValueError(f"`{name}` cannot be a name: write letters, digits and `_`")
         return name
 
-    @field_validator("value", mode="before")
-    @classmethod
-    def _value_is_quoted(cls, value: Any) -> Any:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            raise ValueError(
-                "a certified value is text, because a YAML number keeps only about 16 digits; "
-                'put it in quotes: value: "{text}"'
-            )
-        return value
-
     @field_validator("value")
     @classmethod
-    def _value_is_a_decimal(cls, value: str) -> str:
-        if not _DECIMAL.fullmatch(value):
-            raise ValueError(f"`{value}` is not a decimal like 0.5, -12 or 2.998e8")
+    def _value_is_made_of_decimals(cls, value: str) -> str:
+        for entry in split_entries(value):
+            if not _NUMBER.fullmatch(entry):
+                raise ValueError(f"`{entry}` is not a decimal like 0.5, -12 or 2.998e8")
         return value
 
     @model_validator(mode="after")
@@ -109,10 +169,35 @@ class ValueEntry(Entry):
             raise ValueError(f"is exact, so `{loose[0]}` means nothing; remove one of the two")
         if not self.exact and not loose and self.report_digits is None:
             raise ValueError("has no tolerance: give rtol, atol, exact: true or report_digits")
-        if not self.exact and not self.atol and not Decimal(self.value):
+        if not self.exact and not self.atol and self._holds_a_zero():
             raise ValueError("is zero: only `atol` or `exact` can be met there")
         if not self.exact and loose and not self.rtol and not self.atol:
             raise ValueError("has a tolerance of zero; write exact: true when that is meant")
+        return self
+
+    def _holds_a_zero(self) -> bool:
+        """Some number that is compared by itself is zero: of `0+1j`, a part only `by_parts`."""
+        for entry in split_entries(self.value):
+            parts = [not Decimal(part) for part in re.findall(_REAL, entry)]
+            if all(parts) or (self.by_parts and any(parts)):
+                return True
+        return False
+
+    @model_validator(mode="after")
+    def _comparison_fits(self) -> Self:
+        count = len(split_entries(self.value))
+        if count > (most := MAX_UNORDERED if self.any_order else MAX_ENTRIES):
+            raise ValueError(f"has {count} entries; at most {most} can be compared")
+        if self.any_order and not self.value.startswith("["):
+            raise ValueError("is one number, so `any_order` means nothing; write a list")
+        if self.any_order and self.up_to_phase:
+            raise ValueError("cannot be compared in any order and up to a phase together")
+        if self.up_to_phase and self.exact:
+            raise ValueError("is exact, so no phase can be turned away; give a tolerance")
+        if self.up_to_phase and self.up_to_sign:
+            raise ValueError("is up to a phase, and a sign is one; remove `up_to_sign`")
+        if self.by_parts and "j" not in self.value:
+            raise ValueError("is real, so `by_parts` means nothing; remove it")
         return self
 
 
@@ -137,8 +222,8 @@ class KnownWrongEntry(Entry):
 
     method: str
     """What a careless solver does."""
-    values: dict[str, str]
-    """The values it gets, quoted, by name."""
+    values: dict[str, CertifiedText]
+    """The values it gets, quoted, by name, written like certified ones."""
     versions: str = ""
     """Library versions it was measured with."""
 
@@ -146,10 +231,9 @@ class KnownWrongEntry(Entry):
     @classmethod
     def _values_are_decimals(cls, values: dict[str, str]) -> dict[str, str]:
         for name, text in values.items():
-            try:
-                Decimal(text)
-            except InvalidOperation:
-                raise ValueError(f"{name}: `{text}` is not a decimal") from None
+            for entry in split_entries(text):
+                if not _NUMBER.fullmatch(entry) and not _NO_NUMBER.fullmatch(entry):
+                    raise ValueError(f"{name}: `{entry}` is not a decimal")
         return values
 
 
@@ -270,89 +354,3 @@ class SuiteEntry(Entry):
     @classmethod
     def _id_names_a_folder(cls, text: str) -> str:
         return _check_id(text)
-
-
-SchemaKind = Literal["suite", "problem", "script"]
-"""The files that an editor can be helped with."""
-
-_CALLS: dict[str, Any] = {
-    "run_python": {"type": "string", "description": "Code of a cell; what it prints is evidence."},
-    "finish_solution": {"$ref": "#/$defs/Finish"},
-}
-
-# Scripts are read by the scripted model, which also allows deliberate faults in `Finish`.
-_SCRIPT: dict[str, Any] = {
-    "type": "array",
-    "minItems": 1,
-    "items": {
-        "type": "object",
-        "additionalProperties": False,
-        "description": "One reply of the model.",
-        "properties": {
-            "text": {"type": "string", "description": "What the model says before its call."},
-            **_CALLS,
-            "calls": {
-                "type": "array",
-                "description": "Several calls in one reply.",
-                "items": {"type": "object", "additionalProperties": False, "properties": _CALLS},
-            },
-            "stop_reason": {"type": "string", "description": "The service's word for the end."},
-            "usage": {"type": "object", "description": "Tokens that the reply claims."},
-        },
-    },
-    "$defs": {
-        "Finish": {
-            "type": "object",
-            "properties": {
-                "answer": {"type": "string", "description": "Prose; every number was printed."},
-                "verification": {
-                    "type": "object",
-                    "properties": {
-                        "kind": {
-                            "type": "string",
-                            "enum": [kind.value for kind in VerificationKind],
-                        },
-                        "description": {"type": "string"},
-                        "evidence_cell": {"type": "integer", "minimum": 1},
-                    },
-                },
-                "values": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "required": ["name"],
-                        "anyOf": [{"required": ["value"]}, {"required": ["expression"]}],
-                        "properties": {
-                            "name": {"type": "string"},
-                            "expression": {
-                                "type": "string",
-                                "description": "Python, evaluated and printed in the session.",
-                            },
-                            "value": {"type": "string", "description": "Quoted, digit for digit."},
-                            "unit": {"type": ["string", "null"]},
-                        },
-                    },
-                },
-            },
-        }
-    },
-}
-
-
-def json_schema(kind: SchemaKind = "suite") -> dict[str, Any]:
-    """JSON Schema of a suite file, a problem file or a script, for editors.
-
-    The loader is stricter in what a schema cannot say, like files that must exist.
-    """
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"scisolve-batch {kind} file",
-    }
-    if kind == "script":
-        return {**head, **_SCRIPT}
-    top = SuiteEntry if kind == "suite" else ProblemEntry
-    needed = [(SuiteEntry, "validation")] * (kind == "suite") + [(ProblemEntry, "validation")]
-    _, schema = models_json_schema(needed, ref_template="#/$defs/{model}")  # type: ignore[arg-type]
-    parts = schema["$defs"]
-    body = {key: value for key, value in parts.pop(top.__name__).items() if key != "title"}
-    return {**head, **body, "$defs": parts}

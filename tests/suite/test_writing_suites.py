@@ -1,10 +1,13 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from scisolve_batch.audit import audit_suite
 from scisolve_batch.errors import SuiteError
+from scisolve_batch.grading import grade
+from scisolve_batch.records import ReportedValue
 from scisolve_batch.suite import bundled_names, load_suite, write_lock
 
 PAGE = (Path(__file__).parents[2] / "docs" / "writing-suites.md").read_text()
@@ -38,6 +41,20 @@ def test_the_pages_suite_is_sound_and_its_solution_does_what_the_page_says(folde
     assert audit_suite(load_suite("orbits.yaml")) == ()
     solution = run_script(problem, problem.solution, 0)
     assert (solution.grounded, solution.verified, solution.correct) == (True, True, True)
+
+
+def test_the_pages_lists_are_sound_and_graded_as_the_page_says(folder):
+    suite = load_suite("shapes.yaml")
+    assert audit_suite(suite) == ()
+    cubic, vector = suite.problems
+    printed = str(np.roots([1, 0, -2, -5]))
+    upper = ReportedValue(name="upper", value="-1.0472757 + 1.1359399i")
+    reported = [ReportedValue(name="roots", value=printed), upper]
+    assert grade(cubic, answer=None, values=reported).correct
+    _, vectors = np.linalg.eigh([[2, 1], [1, 3]])
+    for sign in (1, -1):
+        reported = [ReportedValue(name="v", value=str(sign * vectors[:, 1]))]
+        assert grade(vector, answer=None, values=reported).correct
 
 
 def test_the_pages_messages_are_what_the_program_says(folder):
