@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scisolve_batch.cli import main
+from scisolve_batch.cli import COMMANDS, cli, main
 from scisolve_batch.records import JournalLine, Manifest, RunStatus, Solution
 
 ROOT = Path(__file__).parents[2]
@@ -236,6 +236,49 @@ def test_the_index_answers_what_newcomers_ask(question):
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     (row,) = [line for line in index.splitlines() if question in line]
     assert list(links(row))
+
+
+def options(command):
+    found = {one for param in command.params for one in (*param.opts, *param.secondary_opts)}
+    for one in getattr(command, "commands", {}).values():
+        found |= options(one)
+    return found
+
+
+def test_every_option_on_the_pages_is_one_of_ours():
+    """What other tools call theirs stands in the left column of coming-from.md."""
+    ours = {"--help", "--version"}
+    for name in COMMANDS:
+        ours |= options(cli.get_command(None, name))
+    others = {"--memory", "--pids-limit", "--array", "--cpus-per-task", "--wrap"}
+    for path in PAGES:
+        page = path.read_text("utf-8")
+        if path.name == "coming-from.md":
+            page = re.sub(r"^\| .*? \|", "", page, flags=re.M)
+        code = re.findall(r"`([^`\n]+)`", FENCE.sub("", page))
+        code += [one.code for one in blocks(page) if one.kind == "console"]
+        code = [piece for piece in code if not piece.startswith(("python ", "PYTHONPATH"))]
+        used = {one for piece in code for one in re.findall(r"(?<![\w-])--[a-z][a-z-]+", piece)}
+        assert used - ours - others == set(), path.name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("--model", "--max-turns", "--timeout", "--out", "--json", "--quiet", "--version"),
+        *("max_turns=", "api_key=", "executor=", "transport=", "system_prompt="),
+        *("answer", "verification", "finished", "grounded", "ungrounded", "turns", "stop_reason"),
+        *("transcript", "figures", "problem", "evidence_turn", "unmatched", "overprecise", "matched"),
+        *("rtol=", "check_grounding", "Executor", "ExecResult", "run_cell", "RecordingExecutor"),
+        *("write_run", "solution_dict", "record_cassette.py", "record_demo.sh", "api_error"),
+        *("solution.json", "transcript.json", "cells/cell_000.py", "figures/fig_001.png"),
+        *("run_python", "finish_solution", "ANTHROPIC_API_KEY", "namespace", "main"),
+    ],
+)  # fmt: skip
+def test_everything_that_scisolve_had_has_its_line(name):
+    page = (ROOT / "docs" / "coming-from.md").read_text("utf-8").partition("## Inspect")[0]
+    there = " ".join(re.findall(r"^\| (.*?) \|", page, re.M))
+    assert name in there
 
 
 @pytest.fixture(scope="module")
