@@ -127,7 +127,10 @@ def test_the_soft_limit_interrupts_and_keeps_variables(open_session, limits, nam
     assert session.run("print(v)").stdout == "42\n"
 
 
-SWALLOW = "\nwhile True:\n    try: np.sin(np.ones(100)).sum()\n    except BaseException: pass"
+SWALLOW = (
+    "\n" + SPIN + "def swallow():\n    try: spin()\n    except BaseException: pass\n"
+    "while True: swallow()"
+)
 
 
 def test_code_that_swallows_the_interruption_is_killed_and_told_so(open_session, limits):
@@ -162,7 +165,7 @@ def test_a_cell_killed_inside_compiled_code_is_located(open_session, limits):
     [
         "import signal, time\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\ntime.sleep(100)",
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
-        "import time\nwhile True:\n    try: time.sleep(1)\n    except BaseException: pass",
+        "import time\ndef swallow():\n    try: time.sleep(1)\n    except BaseException: pass\nwhile True: swallow()",
     ],
 )
 def test_the_wall_ceiling_kills_what_sleeps_on(open_session, limits, code):

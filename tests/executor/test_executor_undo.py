@@ -4,6 +4,7 @@ import socket
 from dataclasses import replace
 
 import pytest
+from processes import wait_for
 
 from scisolve_batch.executor import linux
 from scisolve_batch.records import CellStatus, SessionState
@@ -210,4 +211,5 @@ def test_the_copy_sleeps_as_no_child_of_the_session(session):
     session.run("import os, threading\npid = os.getpid()")
     cell = session.run("print(open(f'/proc/{pid}/task/{pid}/children').read().split())")
     assert cell.stdout == "[]\n"
-    assert linux.direct_children(session.process.pid) == []
+    session.process.wait_undo()
+    assert wait_for(lambda: linux.direct_children(session.process.pid) == [])
