@@ -4,8 +4,13 @@ import os
 import socket
 
 import pytest
+from hypothesis import settings
 
 LOOPBACK = ("127.", "::1", "localhost")
+
+# No test is about the clock. With CI set in the environment, examples are the same every time.
+settings.register_profile("here", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("here")
 
 
 @pytest.fixture(autouse=True, scope="session")
