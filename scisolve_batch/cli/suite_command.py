@@ -36,9 +36,10 @@ def check(suite: str) -> None:
 
 @command.command("lock")
 @click.argument("suite")
-def lock(suite: str) -> None:
+@click.option("--force", is_flag=True, help="Also when content changed under the same version.")
+def lock(suite: str, *, force: bool) -> None:
     """Write the lock of SUITE, which pins what is asked and what counts as right."""
-    click.echo(f"wrote {write_lock(suite)}")
+    click.echo(f"wrote {write_lock(suite, force=force)}")
 
 
 @command.command("list")

@@ -42,19 +42,26 @@ def lock_file(suite_file: Path | str) -> Path:
     return Path(suite_file).with_suffix(".lock")
 
 
-def write_lock(path_or_name: Path | str) -> Path:
+def write_lock(path_or_name: Path | str, *, force: bool = False) -> Path:
     """Pin a suite as it is now.
+
+    Args:
+        path_or_name: the suite.
+        force: also when problems changed or went under the same version of the suite.
 
     Returns:
         The lock file that was written.
 
     Raises:
-        SuiteError: the suite cannot be read, or the lock cannot be written.
+        SuiteError: the suite cannot be read, the lock cannot be written, or problems that were
+            locked are not the same any more although the suite's version is.
     """
     from scisolve_batch.suite.loading import find_suite, read_suite  # noqa: PLC0415  # a cycle
 
     suite = read_suite(find_suite(path_or_name))
     file = lock_file(suite.ref.path)
+    if file.exists() and not force:
+        _refuse_silent_change(suite, file)
     lines = [
         _HEAD.format(name=Path(suite.ref.path).name),
         "format: 1\n",
@@ -70,6 +77,30 @@ def write_lock(path_or_name: Path | str) -> Path:
     except OSError as error:
         raise SuiteError(f"cannot be written: {error.strerror or error}", file=file) from error
     return file
+
+
+def _refuse_silent_change(suite: Suite, file: Path) -> None:
+    """One version must not stand for two contents: results would be compared that cannot be."""
+    try:
+        locked = parse(read_document(file), LockEntry)
+    except SuiteError as error:
+        raise SuiteError(f"{error}; --force writes it anew") from None
+    now = {problem.id: problem.digest for problem in suite.problems}
+    lines = [
+        f"  {problem_id}: {digest[:12]} -> {now.get(problem_id, 'removed')[:12]}"
+        for problem_id, digest in sorted(locked.problems.items())
+        if now.get(problem_id) != digest
+    ]
+    if not lines or locked.version != suite.ref.version:
+        return
+    version = f'version "{suite.ref.version}"' if suite.ref.version else "no version"
+    raise SuiteError(
+        f"what was locked in {file.name} is not the same any more, and the suite still has "
+        f"{version}:\n"
+        + "\n".join(lines)
+        + "\nRaise `version`, so that results of both can be told apart, or use --force",
+        file=suite.ref.path,
+    )
 
 
 def compare(suite: Suite, *, unpinned: bool = False) -> str:
@@ -93,7 +124,8 @@ def compare(suite: Suite, *, unpinned: bool = False) -> str:
     raise SuiteError(
         f"the suite differs from its lock {file.name}: {difference}. Its results would not be "
         "comparable with earlier ones. Restore the content, run it all the same with --unpinned, "
-        f"or pin it anew with `scisolve-batch suite lock {suite.ref.path}`",
+        "or raise its version and pin it anew with "
+        f"`scisolve-batch suite lock {suite.ref.path}`",
         file=suite.ref.path,
     )
 
