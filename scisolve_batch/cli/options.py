@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -63,9 +64,21 @@ _SELECTING = (
     click.option("--shard", metavar="I/N", help="Only part I of N."),
 )
 
+_AGAIN = (
+    click.option(
+        "--only",
+        multiple=True,
+        type=click.Choice(["failed", "unfinished", "ungrounded", "incorrect"]),
+        help="Only problems that were so in the run --of; failed: any of the others.",
+    ),
+    click.option(
+        "--of", type=click.Path(path_type=Path), metavar="RUN", help="The run that --only means."
+    ),
+)
+
 
 def selection_options(command: F) -> F:
     """Add the options that choose problems of a suite."""
-    for option in reversed(_SELECTING):
+    for option in reversed((*_SELECTING, *_AGAIN)):
         command = option(command)
     return command

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from scisolve_batch.batch.progress import open_progress
+from scisolve_batch.batch.reselect import KINDS, Which, ids_of
 from scisolve_batch.batch.runner import RunOutcome, resume_run, run_suite
 from scisolve_batch.cli import EXIT_INTERRUPTED
 from scisolve_batch.cli.dry_run import describe_plan
@@ -29,7 +30,7 @@ from scisolve_batch.report import (
 )
 from scisolve_batch.rundir import MANIFEST, RunDir
 from scisolve_batch.settings import merge_settings
-from scisolve_batch.suite import bundled_names, load_suite, select
+from scisolve_batch.suite import Suite, bundled_names, load_suite, select
 
 
 @click.command("run", short_help="Run a suite of problems and report on it.")
@@ -99,6 +100,8 @@ def command(
     junit: Path | None,
     dry_run: bool,
     recorded: tuple[Path, ...],
+    only: tuple[Which, ...],
+    of: Path | None,
     as_json: bool,
     quiet: bool,
     **flags: Any,
@@ -113,7 +116,7 @@ def command(
     selection = {name: flags.pop(name) for name in SELECTION}
     progress = partial(open_progress, quiet=quiet)
     if resume is not None:
-        if suite is not None or out is not None:
+        if suite is not None or out is not None or only or of is not None:
             raise UsageError("--resume takes suite and folder from the run; leave out the others")
         before = RunDir.read(resume).manifest
         settings = merge_settings(flags, environ={}, base=before)
@@ -127,7 +130,7 @@ def command(
             raise UsageError(f"name a suite: a file, or one of {names}; or --resume RUN")
         loaded = load_suite(suite, unpinned=unpinned)
         settings = merge_settings(flags, environ=os.environ, limits=loaded.limits)
-        chosen = select(loaded, **selection, seed=settings.seed)
+        chosen = select(again(loaded, only=only, of=of), **selection, seed=settings.seed)
         if dry_run:
             describe_plan(chosen.problems, settings=settings, recorded=recorded)
             return
@@ -155,6 +158,24 @@ def command(
         fail_under=fail_under,
         as_json=as_json,
     )
+
+
+def again(suite: Suite, *, only: tuple[Which, ...], of: Path | None) -> Suite:
+    """The problems of a suite that are to be run again after an earlier run; without one, all."""
+    if of is None and not only:
+        return suite
+    if of is None:
+        raise UsageError("--only: name the earlier run with --of RUN")
+    if not only:
+        raise UsageError(f"--of {of}: say which of its problems with --only ({', '.join(KINDS)})")
+    wanted = ids_of(of, only)
+    absent = sorted(set(wanted) - {problem.id for problem in suite.problems})
+    if absent:
+        raise UsageError(
+            f"--of {of}: its problem {absent[0]} is not in the suite `{suite.ref.id}`; name the "
+            f"suite of that run, `{RunDir.read(of).manifest.suite.id}`"
+        )
+    return select(suite, ids=wanted)
 
 
 def new_run_path(parent: Path, name: str) -> Path:
