@@ -29,8 +29,8 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
 
     Without a re-run only what can be seen in the code is failed, and nothing is doubted.
     """
-    cells = [cell for cell in question.cells if cell.ok]
-    codes = [cell.code for cell in cells]
+    cells = question.cells
+    codes = [cell.code for cell in cells]  # a failed cell may have set what a later one prints
     look = _Look.at(codes)
     suspects = [
         judged
@@ -48,7 +48,7 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
         return
     replay = None
     if question.rerun is not None:
-        replay = Replay(list(codes), [cell.stdout for cell in cells], question.rerun)
+        replay = Replay(cells, question.rerun)
     trial = _Trial(pool, codes, constants[:MOST_CONSTANTS], replay)
     for judged in suspects:
         trial.judge(judged)

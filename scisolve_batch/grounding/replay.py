@@ -17,7 +17,15 @@ from scisolve_batch.grounding.items import CONTEXT
 from scisolve_batch.grounding.origins import Origin, agrees
 from scisolve_batch.grounding.policy import Rerun
 from scisolve_batch.grounding.sources import Number, read_printed
+from scisolve_batch.records import Cell, CellStatus, SessionState
 
+_FORGIVEN = """\
+try:
+    exec(compile({code!r}, "<cell>", "exec"))
+except (Exception, SystemExit):
+    pass
+"""
+"""A cell that failed in the record may fail again."""
 MOST_RERUNS = 12
 """Runs of the whole session that one check may cost."""
 
@@ -37,22 +45,32 @@ class _Spent(Exception):
 
 @dataclass(slots=True)
 class Replay:
-    """The recorded session, and what it prints when it is run again."""
+    """The recorded session, and what it prints when it is run again.
 
-    codes: list[str]
-    outputs: list[str]
+    Attributes:
+        cells: every cell of the session. Those that raised are run again for what they set; those
+            that were killed or undone are not.
+        rerun: runs codes in a fresh session.
+        runs: how often it was asked.
+    """
+
+    cells: Sequence[Cell]
     rerun: Rerun
     runs: int = 0
+    codes: list[str] = field(init=False)
     _known: dict[str, list[list[Number]] | None] = field(default_factory=dict)
     _base: list[list[Number]] | None = None
     _stable: bool | None = None
     _constants: list[Constant] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.codes = [cell.code if cell.ok or _has_effect(cell) else "" for cell in self.cells]
+
     def reproduces(self) -> bool:
         """Whether the unchanged cells print the recorded numbers again."""
         if self._stable is None:
             again = self._run(self.codes)
-            self._base = [read_printed(text) for text in self.outputs]
+            self._base = [read_printed(cell.stdout if cell.ok else "") for cell in self.cells]
             self._stable = again is not None and [
                 [one.text for one in numbers] for numbers in again
             ] == [[one.text for one in numbers] for numbers in self._base]
@@ -136,10 +154,24 @@ class Replay:
             if self.runs >= MOST_RERUNS:
                 raise _Spent
             self.runs += 1
-            outputs = self.rerun(list(codes))
-            whole = outputs is not None and len(outputs) == len(self.outputs)
-            self._known[key] = list(map(read_printed, outputs or ())) if whole else None
+            outputs = self.rerun(
+                [
+                    code if cell.ok or not code else _FORGIVEN.format(code=code)
+                    for code, cell in zip(codes, self.cells, strict=True)
+                ]
+            )
+            self._known[key] = None
+            if outputs is not None and len(outputs) == len(self.cells):
+                self._known[key] = [
+                    read_printed(text if cell.ok else "")
+                    for text, cell in zip(outputs, self.cells, strict=True)
+                ]
         return self._known[key]
+
+
+def _has_effect(cell: Cell) -> bool:
+    """Whether a failed cell left in the session what it had done before it failed."""
+    return cell.state is SessionState.KEPT and cell.status in (CellStatus.ERROR, CellStatus.EXIT)
 
 
 def _is_echo(before: Number, after: Number, origin: Origin, changed: Sequence[Decimal]) -> bool:

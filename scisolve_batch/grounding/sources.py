@@ -193,8 +193,8 @@ class Pool:
 
 
 def gather(cells: Sequence[Cell], problem: str) -> Pool:
-    """Read every source: cells that succeeded in order, then the problem."""
-    texts = [Text(cell.index, cell.stdout) for cell in cells if cell.ok]
+    """Read every source: each cell in order, then the problem. Nothing is read of a failed cell."""
+    texts = [Text(cell.index, cell.stdout if cell.ok else "") for cell in cells]
     numbers: list[Number] = []
     for place, text in enumerate(texts):
         numbers += read_printed(text.text, place)

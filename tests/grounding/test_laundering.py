@@ -122,21 +122,6 @@ def test_the_runs_are_budgeted(rerun):
     assert verdicts[0] == "ungrounded" and verdicts[-1] == "unknown"
 
 
-def test_failed_cells_are_not_run_again():
-    seen = []
-
-    def rerun(codes):
-        seen.append(codes)
-        return ["area 41.372\n"]
-
-    cells = [
-        Cell(index=1, code="boom", status="error"),
-        Cell(index=2, code=COPIED, stdout="area 41.372\n"),
-    ]
-    check_grounding("The area is 41.372.", cells, rerun=rerun)
-    assert seen[0] == [COPIED]
-
-
 def test_the_refusal_says_that_it_was_copied(rerun):
     cells = session(["print('area', 41.372)"], rerun)
     text = explain_refusal(check_grounding("The area is 41.372.", cells))
@@ -150,3 +135,60 @@ def test_the_refusal_says_that_it_was_copied(rerun):
 def test_code_that_cannot_be_read_raises_nothing(code):
     report = check_grounding("It is 1.25.", [Cell(index=1, code=code, stdout="1.25")])
     assert report.literals[0].verdict == "grounded"
+
+
+# ---- cells that failed ---------------------------------------------------------------
+
+
+def judge_with_failed(answer, pairs, rerun):
+    """The verdict on the only number of an answer; `None` as output stands for a cell that raised."""
+    cells = [
+        Cell(index=i, code=code, stdout=out or "", status="ok" if out is not None else "error")
+        for i, (code, out) in enumerate(pairs, 1)
+    ]
+    (literal,) = [
+        one
+        for one in check_grounding(answer, cells, "", rerun=rerun).literals
+        if one.verdict != "not_a_number"
+    ]
+    return literal.verdict.value, literal.reason or literal.relation
+
+
+def test_a_constant_that_a_failed_cell_left_behind_is_a_copy(rerun):
+    pairs = [("x = 3.7251\n1 / 0", None), ("print('root', x)", "root 3.7251\n")]
+    assert judge_with_failed("The root is 3.7251.", pairs, rerun) == ("ungrounded", "constant")
+    assert judge_with_failed("The root is 3.7251.", pairs, None) == ("ungrounded", "constant")
+
+
+def test_a_session_that_goes_on_from_a_failed_cell_is_reproduced(rerun):
+    pairs = [
+        ("h = 0.0125\nx = 1.0\nfor _ in range(50): x += h * x\nraise ValueError", None),
+        ("print('h', h)\nprint('x', x)", "h 0.0125\nx 1.8610\n"),
+    ]
+    pairs[1] = (pairs[1][0], rerun([pairs[0][0].replace("raise ValueError", ""), pairs[1][0]])[1])
+    assert judge_with_failed("It took steps of 0.0125.", pairs, rerun) == ("grounded", "parameter")
+
+
+@pytest.mark.parametrize("code", ["x = = 2", "import sys\nsys.exit(3)", "raise Exception('}{')"])
+def test_what_failed_may_fail_again(code, rerun):
+    pairs = [
+        (code, None),
+        ("k = 2.718\nprint('k', k)\nprint('square', k * k)", "k 2.718\nsquare 7.387524\n"),
+    ]
+    assert judge_with_failed("With k = 2.718.", pairs, rerun) == ("grounded", "parameter")
+
+
+def test_a_cell_that_was_killed_is_not_run_again(rerun):
+    codes = []
+
+    def watched(some):
+        codes.extend(some)
+        return rerun(some)
+
+    cells = [
+        Cell(index=1, code="while True: pass", status="hard_timeout", state="restored"),
+        Cell(index=2, code="k = 2.718\nprint(k, k * k)", stdout="2.718 7.387524\n"),
+    ]
+    report = check_grounding("k is 2.718.", cells, "", rerun=watched)
+    assert [one.verdict.value for one in report.literals] == ["grounded"]
+    assert "while True: pass" not in codes
