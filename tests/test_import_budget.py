@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = {"numpy", "scipy", "matplotlib", "pandas", "pyarrow", "anthropic", "jinja2", "tqdm"}
+HEAVY = {"numpy", "scipy", "matplotlib", "pandas", "pyarrow", "anthropic", "jinja2", "tqdm", "pint"}
 
 
 def loaded_by(code):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from scisolve_batch.grading.numbers import CONTEXT, MAX_TEXT, read_number, tidy
-from scisolve_batch.grading.units import read_unit
+from scisolve_batch.grading.units import is_unit
 from scisolve_batch.records import CertifiedValue
 
 MAX_READ = 2000
@@ -106,7 +106,7 @@ def read_entries(text: str) -> Entries:
     body = re.sub(r"(?<=[0-9.])\s?(?:\.\.\.|…)(?=\s*[,;\])}]|\s*$)", "", body)  # 1.234...
     if re.search(r"\.\.\.|…", body):
         return Entries(note="entries are left out (`...`)")
-    if rest and re.search("[0-9]", rest) and read_unit(rest) is None:
+    if rest and re.search("[0-9]", rest) and not is_unit(rest):
         return Entries(note=f"`{_short(rest)}` follows the numbers")
     return _collect(body, units={rest} if rest else set())
 
@@ -184,14 +184,14 @@ def _read_piece(piece: str) -> tuple[Entry, str | None] | str:
     found = _ENTRY.match(bare)
     if found is not None and found["real"] is None:
         rest = bare[found.end() :].strip()
-        if not rest or (read_unit(rest) is not None and not re.match("[0-9]", rest)):
+        if not rest or (is_unit(rest) and not re.match("[0-9]", rest)):
             return _entry(found), rest or None
         return f"`{_short(rest)}` follows the number"
     number = read_number(bare)
     if number is None:
         return f"`{_short(piece)}` is not a number"
     value, digits, rest = number
-    if rest and read_unit(rest) is None:
+    if rest and not is_unit(rest):
         return f"`{_short(rest)}` follows the number"
     return Entry(value, Decimal(0), digits), rest or None
 

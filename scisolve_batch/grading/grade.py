@@ -13,7 +13,7 @@ from scisolve_batch.grading.compare import compare, distance, modulus
 from scisolve_batch.grading.entries import Entry, certified_entries
 from scisolve_batch.grading.locate import Located, locate
 from scisolve_batch.grading.numbers import CONTEXT
-from scisolve_batch.grading.units import conversion
+from scisolve_batch.grading.units import SAME, Conversion, Refusal, conversion
 from scisolve_batch.records import (
     CertifiedValue,
     Grade,
@@ -31,7 +31,13 @@ _NO_UNIT = frozenset(
 )
 """Ways of saying that a number has no unit; it is then taken to be in the unit asked for."""
 
-_SCALES = {"%": Decimal("0.01"), "percent": Decimal("0.01"), "ppm": Decimal("1e-6")}
+_SCALES = {
+    "%": Conversion(Decimal("0.01")),
+    "percent": Conversion(Decimal("0.01")),
+    "‰": Conversion(Decimal("0.001")),
+    "ppm": Conversion(Decimal("1e-6")),
+}
+"""Words that scale a pure number."""
 
 
 def grade(problem: Problem, *, answer: str | None, values: Sequence[ReportedValue]) -> Grade:
@@ -77,10 +83,12 @@ def _grade_value(
     blank = blank.model_copy(update={"reported": located.text, "how": located.how})
     if not located.entries:
         return blank.model_copy(update={"verdict": ValueVerdict.UNREADABLE, "note": located.note})
-    scale = _scale(located.unit, certified.unit)
-    if isinstance(scale, str):
-        return blank.model_copy(update={"verdict": ValueVerdict.UNREADABLE, "note": scale})
-    reported = tuple(one.turned(Entry(scale)) for one in located.entries)
+    asked = _to_unit(located.unit, certified.unit)
+    if isinstance(asked, Refusal):
+        # Kilograms for metres are wrong; of a word that is no unit nobody knows.
+        verdict = ValueVerdict.WRONG if asked.known else ValueVerdict.UNREADABLE
+        return blank.model_copy(update={"verdict": verdict, "note": asked.note})
+    reported = tuple(_converted(one, asked) for one in located.entries)
     if len(reported) != len(certified.entries):
         note = f"{len(reported)} numbers; {len(certified.entries)} are asked for"
         return blank.model_copy(update={"verdict": ValueVerdict.WRONG, "note": note})
@@ -96,13 +104,19 @@ def _grade_value(
     )
 
 
-def _scale(reported: str | None, certified: str | None) -> Decimal | str:
-    """Factor to the certified unit, or why there is none. No unit means the one asked for."""
+def _to_unit(reported: str | None, certified: str | None) -> Conversion | Refusal:
+    """The way to the certified unit, or why there is none. No unit means the one asked for."""
     if reported is None or reported.strip().lower() in _NO_UNIT:
-        return Decimal(1)
+        return SAME
     if certified is None:  # a pure number: only words that scale it mean something
-        return _SCALES.get(reported.strip().lower(), Decimal(1))
+        return _SCALES.get(reported.strip().lower(), SAME)
     return conversion(reported, certified)
+
+
+def _converted(entry: Entry, to: Conversion) -> Entry:
+    if to is SAME:
+        return entry
+    return Entry(entry.re * to.factor + to.offset, entry.im * to.factor, entry.digits)
 
 
 def _trap(problem: Problem, certified: CertifiedValue, reported: Sequence[Entry]) -> str | None:

@@ -20,7 +20,7 @@ from scisolve_batch.grading.numbers import (
     read_number,
     tidy,
 )
-from scisolve_batch.grading.units import read_unit
+from scisolve_batch.grading.units import is_unit, is_unit_in_prose
 from scisolve_batch.records import CertifiedValue, Problem, ReportedValue
 
 
@@ -64,7 +64,7 @@ def locate(
             labelled = (
                 _labelled_entries(certified, prose)
                 if holds_more(certified)
-                else _labelled(name, prose)
+                else _labelled(certified, prose)
             )
             if labelled:
                 found[name] = labelled
@@ -166,11 +166,11 @@ def _read(asked: CertifiedValue, given: ReportedValue) -> Located:
     if holds_more(asked) or number is None:
         return _read_more(asked, given, unit)
     value, digits, rest = number
-    if re.search("[0-9]", rest) and read_unit(rest) is None:
+    if re.search("[0-9]", rest) and not is_unit(rest):
         return Located(how="structured", text=given.value, note=f"`{rest}` follows the number")
     if rest and unit is None:
         unit = rest
-    elif rest and read_unit(rest) is None and rest != unit:
+    elif rest and rest != unit and not is_unit(rest):
         return Located(how="structured", text=given.value, note=f"`{rest}` follows the number")
     entries = (Entry(value, Decimal(0), digits),)
     return Located(how="structured", text=given.value, entries=entries, unit=unit)
@@ -184,7 +184,7 @@ def _read_more(asked: CertifiedValue, given: ReportedValue, unit: str | None) ->
         note = "not a number"
     if not asked.value.startswith("[") and not note and len(read.values) != 1:
         note = f"{len(read.values)} numbers; a complex number is written like 1+2j"
-    if read.unit and unit and read.unit != unit and read_unit(read.unit) is None:
+    if read.unit and unit and read.unit != unit and not is_unit(read.unit):
         note = f"`{read.unit}` follows the numbers"
     if note:
         return Located(how="structured", text=given.value, note=note)
@@ -197,10 +197,10 @@ _HEDGE = r"(?:(?:approximately|about|roughly|equal to)\s+|[≈~=]\s*)?"
 _EXPRESSION = r"(?:[-+*/^().\d\s√π]{1,40}=\s*)?"
 
 
-def _labelled(name: str, prose: str) -> Located | None:
+def _labelled(certified: CertifiedValue, prose: str) -> Located | None:
     """The last `name = number`; what is said last is meant."""
     label = re.compile(
-        rf"(?<![\w.\\-]){re.escape(name)}(?!\w)[`*$}}]{{0,4}}\s{{0,3}}{_IS}{_DECORATION}{_HEDGE}"
+        rf"(?<![\w.\\-]){re.escape(certified.name)}(?!\w)[`*$}}]{{0,4}}\s{{0,3}}{_IS}{_DECORATION}{_HEDGE}"
         rf"{_EXPRESSION}{_DECORATION}(?=[-+]?\s?[0-9.])"
     )
     last = None
@@ -208,7 +208,7 @@ def _labelled(name: str, prose: str) -> Located | None:
         number = match_number(prose, found.end())
         if number is not None:
             text = prose[found.end() : number.end]
-            unit = _unit_after(prose, number.end)
+            unit = _unit_after(certified, prose, number.end)
             entries = (Entry(number.value, Decimal(0), number.digits),)
             last = Located(how="labelled", text=text, entries=entries, unit=unit)
     return last
@@ -255,7 +255,7 @@ def _labelled_entries(asked: CertifiedValue, prose: str) -> Located | None:
         bare = given[0][0] not in (*_OPENS, "\\", "a", "n")
         if read.note or (found["index"] is None and bare and asked.value.startswith("[")):
             continue
-        unit = read.unit or _unit_after(prose, given[1])
+        unit = read.unit or _unit_after(asked, prose, given[1])
         one = Located(how="labelled", text=text, entries=read.values, unit=unit)
         if found["index"] is None:
             last = one
@@ -270,10 +270,13 @@ def _labelled_entries(asked: CertifiedValue, prose: str) -> Located | None:
     return replace(joined, how="labelled")
 
 
-def _unit_after(prose: str, end: int) -> str | None:
-    """The word after a number, when it is a unit."""
+def _unit_after(asked: CertifiedValue, prose: str, end: int) -> str | None:
+    """The word after a number, when it is a unit; of a pure number nobody asks for one."""
     found = re.match(r"\s?([^\s,;.()|]+)", prose[end : end + 40])
-    return found[1].strip("$`*") if found and read_unit(found[1].strip("$`*")) else None
+    word = found[1].strip("$`*") if found else ""
+    if not word or asked.unit is None:
+        return word if word in ("%", "percent", "‰", "ppm") else None
+    return word if is_unit_in_prose(word, certified=asked.unit) else None
 
 
 def _sole_number(problem: Problem, prose: str) -> Located | None:
@@ -287,5 +290,5 @@ def _sole_number(problem: Problem, prose: str) -> Located | None:
         how="sole_number",
         text=str(number.value),
         entries=(Entry(number.value, Decimal(0), number.digits),),
-        unit=_unit_after(prose, number.end),
+        unit=_unit_after(problem.values[0], prose, number.end),
     )

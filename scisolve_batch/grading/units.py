@@ -1,149 +1,215 @@
-"""Units of reported values: the same unit written otherwise, another SI prefix, or a refusal.
+"""Units of reported values: converted by Pint, or refused with the reason.
 
-A product of powers like `m^3/mol`, `kg·m²·s⁻²` or `1/s`. No temperatures with an offset, no
-logarithmic units except as themselves.
+Pint is loaded when two units differ, never when they are the same words: it takes a second. It
+knows the units; how people and programs write them, and what experts keep apart, is here: hertz
+are no radians per second, decibels are converted to nothing, 25 °C are 298.15 K.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
-Dimension = tuple[tuple[str, int], ...]
-"""Base symbols with their powers, sorted."""
+from scisolve_batch.grading.numbers import CONTEXT
+
+if TYPE_CHECKING:
+    import pint
+
+MAX_UNIT = 80
+"""Longest text that can be a unit, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """A unit as a factor of base units."""
+class Conversion:
+    """To the unit asked for: `factor` times the reported number plus `offset`."""
 
-    factor: Decimal
-    dimension: Dimension
+    factor: Decimal = Decimal(1)
+    """One reported unit in units asked for."""
+    offset: Decimal = Decimal(0)
+    """A reported zero in units asked for, like 273.15 from °C to K."""
 
 
-_PREFIXES = {
-    "": 0, "Q": 30, "R": 27, "Y": 24, "Z": 21, "E": 18, "P": 15, "T": 12, "G": 9, "M": 6, "k": 3,
-    "h": 2, "da": 1, "d": -1, "c": -2, "m": -3, "u": -6, "n": -9, "p": -12, "f": -15, "a": -18,
-    "z": -21, "y": -24,
-}  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a number cannot be converted."""
 
-# Symbols that take prefixes: factor and base units (m, g, s, A, K, mol, cd, rad).
-_SYMBOLS: dict[str, tuple[str, str]] = {
-    "m": ("1", "m"), "g": ("1", "g"), "s": ("1", "s"), "A": ("1", "A"), "K": ("1", "K"),
-    "mol": ("1", "mol"), "cd": ("1", "cd"), "rad": ("1", "rad"), "Hz": ("1", "s-1"),
-    "N": ("1000", "g m s-2"), "Pa": ("1000", "g m-1 s-2"), "J": ("1000", "g m2 s-2"),
-    "W": ("1000", "g m2 s-3"), "C": ("1", "A s"), "V": ("1000", "g m2 s-3 A-1"),
-    "F": ("0.001", "g-1 m-2 s4 A2"), "ohm": ("1000", "g m2 s-3 A-2"),
-    "S": ("0.001", "g-1 m-2 s3 A2"), "Wb": ("1000", "g m2 s-2 A-1"), "T": ("1000", "g s-2 A-1"),
-    "H": ("1000", "g m2 s-2 A-2"), "L": ("0.001", "m3"), "l": ("0.001", "m3"),
-    "M": ("1000", "mol m-3"), "eV": ("1.602176634E-16", "g m2 s-2"), "bar": ("100000000", "g m-1 s-2"),
-    "cal": ("4184", "g m2 s-2"),
-}  # fmt: skip
+    note: str
+    """What is wrong with the unit."""
+    known: bool
+    """The unit is one, but of another quantity."""
 
-# Symbols and words that take none.
-_WORDS: dict[str, tuple[str, str]] = {
-    "min": ("60", "s"), "h": ("3600", "s"), "d": ("86400", "s"),
-    "atm": ("101325000", "g m-1 s-2"), "hartree": ("4.3597447222060E-15", "g m2 s-2"),
-    "deg": ("0.017453292519943295769236907684886127134", "rad"),
-    "%": ("0.01", ""), "ppm": ("0.000001", ""), "1": ("1", ""), "t": ("1000000", "g"),
-    "angstrom": ("1E-10", "m"),
-}  # fmt: skip
 
-_SPELLED = {
-    "meter": "m", "metre": "m", "gram": "g", "second": "s", "sec": "s", "ampere": "A",
-    "kelvin": "K", "mole": "mol", "radian": "rad", "hertz": "Hz", "newton": "N", "pascal": "Pa",
-    "joule": "J", "watt": "W", "coulomb": "C", "volt": "V", "farad": "F", "liter": "L",
-    "litre": "L", "molar": "M", "electronvolt": "eV", "minute": "min", "hour": "h", "hr": "h",
-    "day": "d", "degree": "deg", "Hartree": "hartree", "Eh": "hartree", "E_h": "hartree",
-    "Ha": "hartree", "percent": "%", "kilometer": "km", "kilometre": "km", "centimeter": "cm",
-    "centimetre": "cm", "millimeter": "mm", "millimetre": "mm", "kilogram": "kg",
-    "millisecond": "ms", "microsecond": "us", "nanosecond": "ns", "millimolar": "mM",
-    "kilohertz": "kHz", "megahertz": "MHz", "Ohm": "ohm", "°": "deg", "Å": "angstrom",
-    "decibel": "dB", "dimensionless": "1", "unitless": "1", "none": "1",
+SAME = Conversion()
+"""Nothing to convert."""
+
+# Written otherwise than Pint does, or read by it as something that nobody means here.
+_ALIASES = {
+    "Eh": "hartree", "E_h": "hartree", "Ha": "hartree", "AU": "astronomical_unit",
+    "Nm": "N m", "kNm": "kN m", "℃": "degC", "℉": "degF", "‰": "permille", "Torr": "torr",
+    "unitless": "1", "none": "1",
 }  # fmt: skip
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_FACTOR = re.compile(r"([^\W\d_][^\W\d]*|%|°|1)(?:\^?\{?\(?([-+]?[0-9]+)\)?\}?)?")
+_DEGREES = re.compile(
+    r"(?:°|\bdeg(?:ree)?s?)[\s_]?(C(?:elsius)?|F(?:ahrenheit)?)(?!\w)", re.IGNORECASE
+)
+_WORD = r"[^\W\d_][^\W\d]*|[%‰°℃℉]"
+_FACTOR = re.compile(rf"(?P<word>{_WORD}|1(?![0-9]))(?:\^?\(?(?P<power>[-+]?[0-9]+)\)?)?")
+_MAX_POWER = 12
+
+_LOGARITHMIC = re.compile("decibel|neper|bel$|octave|decade")
+
+# Words of English after a number in prose; each is a unit for Pint, like `in` for inches.
+_PROSE = frozenset({"a", "am", "are", "as", "at", "bits", "d", "e", "in", "me", "point", "to", "u"})
 
 
-def read_unit(text: str) -> Unit | None:
-    """Read a unit; None when some part of it is not known."""
-    plain = text.strip().strip("[]$ ")
-    plain = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda s: "^" + s[0].translate(_SUPERSCRIPTS), plain)
-    plain = plain.replace("−", "-").replace("**", "^").replace("µ", "u").replace("μ", "u")
-    plain = plain.replace("Ω", "ohm").replace("Ω", "ohm").replace("Å", "Å")
-    plain = re.sub(r"\^[{(]([-+]?[0-9]+)[)}]", r"^\1", plain.replace(" per ", "/"))
-    factor, powers = Decimal(1), dict[str, int]()
-    sign, groups = 1, [1]  # a solidus inverts the next factor, or the next group in brackets
-    for piece in re.findall(r"[()/]|[^\s()/*·⋅×]+", plain):
-        if piece == "/":
-            sign = -1
-        elif piece == "(":
-            groups.append(groups[-1] * sign)
-            sign = 1
-        elif piece == ")":
-            groups.pop()
-            if not groups:
-                return None
-        else:
-            one = _read_factor(piece)
-            if one is None:
-                return None
-            turn, sign = groups[-1] * sign, 1
-            factor *= one.factor if turn > 0 else 1 / one.factor
-            for base, power in one.dimension:
-                powers[base] = powers.get(base, 0) + turn * power
-    if not plain or len(groups) > 1 or sign < 0:
+def conversion(reported: str, certified: str) -> Conversion | Refusal:
+    """How to convert a number from the reported to the certified unit, or why that is impossible.
+
+    A unit that nobody knows, like `bins`, is the same as itself.
+    """
+    if _word(reported) == _word(certified):
+        return SAME
+    with localcontext(CONTEXT):  # Pint keeps the factors that it computes first
+        return _conversion(reported, certified)
+
+
+@lru_cache(maxsize=256)
+def _conversion(reported: str, certified: str) -> Conversion | Refusal:
+    mine, theirs = _parse(reported), _parse(certified)
+    if mine is None and theirs is None and _singular(reported) == _singular(certified):
+        return SAME
+    if mine is None:
+        note = f"the unit `{_short(reported)}` is not known; asked for `{certified}`"
+        return Refusal(note, known=False)
+    refusal = Refusal(
+        f"the unit `{_short(reported)}` cannot be converted to `{certified}`", known=True
+    )
+    if theirs is None:
+        return refusal
+    if "delta_" in str(theirs) and str(mine).startswith("degree_"):
+        mine = _registry().parse_units(f"delta_{mine}")  # asked for a difference: no offset
+    if mine == theirs:
+        return SAME
+    if _differ_in_kind(mine, theirs):
+        return refusal
+    zero, one = (_registry().Quantity(Decimal(number), mine).to(theirs).m for number in (0, 1))
+    return Conversion(one - zero, zero)
+
+
+def _differ_in_kind(mine: pint.Unit, theirs: pint.Unit) -> bool:
+    if mine.dimensionality != theirs.dimensionality:
+        return True
+    if _LOGARITHMIC.search(f"{mine}") or _LOGARITHMIC.search(f"{theirs}"):
+        return True
+    # A radian is the number 1 for Pint, but an angular frequency is 2 pi times a frequency.
+    cycles, turns = {_counts_cycles(mine), _counts_cycles(theirs)}, {_turns(mine), _turns(theirs)}
+    return len(cycles) == 2 and len(turns) == 2
+
+
+def _counts_cycles(unit: pint.Unit) -> bool:
+    return "hertz" in str(unit)
+
+
+def _turns(unit: pint.Unit) -> bool:
+    return "radian" in str(_registry().Quantity(Decimal(1), unit).to_root_units().units)
+
+
+def is_unit(text: str) -> bool:
+    """Whether a text is a unit, as far as Pint knows."""
+    with localcontext(CONTEXT):
+        return _parse(text) is not None
+
+
+def is_unit_in_prose(word: str, *, certified: str) -> bool:
+    """Whether the word after a number in prose is its unit, and no word of the sentence."""
+    if _word(word) == _word(certified):
+        return True
+    return word.lower() not in _PROSE and is_unit(word)
+
+
+@lru_cache(maxsize=256)
+def _parse(text: str) -> pint.Unit | None:
+    expression = _expression(text)
+    if expression is None:
         return None
-    return Unit(factor, tuple(sorted((base, power) for base, power in powers.items() if power)))
+    import pint  # noqa: PLC0415  # only when units differ
 
-
-def _read_factor(text: str) -> Unit | None:
-    found = _FACTOR.fullmatch(text)
-    if not found:
+    words = {word: _known(word) for word in re.findall(_WORD, expression)}
+    if None in words.values():
         return None
-    symbol = _symbol(found[1])
-    if symbol is None:
+    spelled = re.sub(_WORD, lambda found: str(words[found[0]]), expression)
+    try:
+        unit: pint.Unit = _registry().parse_units(spelled)
+    except (pint.PintError, ValueError):  # `1/1` has no unit, `degC*delta_degC` none either
         return None
-    power = int(found[2] or 1)
-    if abs(power) > 12:
-        return None
-    scale, bases = symbol
-    return Unit(scale**power, tuple((base, number * power) for base, number in bases))
+    return unit
 
 
-def _symbol(word: str) -> tuple[Decimal, Dimension] | None:
-    for name in (word, word.lower(), word.removesuffix("s"), word.lower().removesuffix("s")):
-        name = _SPELLED.get(name, name)  # noqa: PLW2901  # the short form of a spelled unit
-        if name in _WORDS:
-            return Decimal(_WORDS[name][0]), _bases(_WORDS[name][1])
-        for prefix, exponent in _PREFIXES.items():
-            if name.startswith(prefix) and name[len(prefix) :] in _SYMBOLS:
-                scale, bases = _SYMBOLS[name[len(prefix) :]]
-                return Decimal(scale).scaleb(exponent), _bases(bases)
-        if word == name and len(word) == 1:
-            break  # one letter has one case: `S` is no `s`
+def _known(word: str) -> str | None:
+    """The word as Pint writes it; long ones in any case, because `M` is no `m`."""
+    for name in (word, word.lower()) if len(word) > 2 else (word,):
+        if name in "%‰°" or _registry().parse_unit_name(name):
+            return name
     return None
 
 
-def _bases(text: str) -> Dimension:
-    pairs = (re.fullmatch(r"([A-Za-z]+)(-?[0-9]*)", part) for part in text.split())
-    return tuple((found[1], int(found[2] or 1)) for found in pairs if found)
+def _expression(text: str) -> str | None:
+    """A product of powers like `m^3/mol`, `kg·m²·s⁻²` or `J/(mol K)` in Pint's words."""
+    plain = text.strip().strip("[]$ ")
+    if not plain or len(plain) > MAX_UNIT:
+        return None
+    plain = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda s: "^" + s[0].translate(_SUPERSCRIPTS), plain)
+    plain = plain.replace("−", "-").replace("**", "^").replace("\\", "")
+    plain = re.sub(r"\^[{(]([-+]?[0-9]+)[)}]", r"^\1", re.sub(r"\bper\b", "/", plain))
+    plain = _DEGREES.sub(lambda found: f"deg{found[1][0].upper()}", plain)
+    parts: list[str] = []
+    depth = 0
+    for piece in re.findall(r"[()/]|[^\s()/*·⋅×]+", plain):
+        depth += (piece == "(") - (piece == ")")
+        factor = piece if piece in "()/" else _factor(piece)
+        if factor is None or depth < 0:
+            return None
+        if parts and factor not in ")/" and parts[-1] not in "(/":
+            parts.append("*")
+        elif not _may_follow(factor, parts[-1] if parts else ""):
+            return None
+        parts.append(factor)
+    return "".join(parts) if parts and parts[-1] != "/" and depth == 0 else None
 
 
-def conversion(reported: str, certified: str) -> Decimal | str:
-    """Factor from a reported to a certified unit, or the reason why there is none."""
-    mine, theirs = read_unit(reported), read_unit(certified)
-    if mine and theirs and mine.dimension == theirs.dimension:
-        return mine.factor / theirs.factor
-    if mine is None and theirs is None and _word(reported) == _word(certified):
-        return Decimal(1)  # neither is known, like `bins`, but it is the same word
-    if mine is None:
-        return f"the unit `{reported}` is not known; asked for `{certified}`"
-    return f"the unit `{reported}` cannot be converted to `{certified}`"
+def _may_follow(piece: str, before: str) -> bool:
+    """A solidus and a closing bracket follow a factor, which follows anything else."""
+    return piece not in ")/" or before not in ("", "(", "/")
+
+
+def _factor(text: str) -> str | None:
+    found = _FACTOR.fullmatch(text)
+    if not found or abs(int(found["power"] or 1)) > _MAX_POWER:
+        return None
+    word = _ALIASES.get(found["word"], found["word"])
+    word = f"({word.replace(' ', '*')})" if " " in word else word
+    return f"{word}**({found['power']})" if found["power"] else word
+
+
+@cache
+def _registry() -> Any:
+    """Pint's units, in exact decimals."""
+    import pint  # noqa: PLC0415  # only when units differ
+
+    return pint.UnitRegistry(non_int_type=Decimal)
 
 
 def _word(text: str) -> str:
-    word = re.sub(r"\s+", " ", text.strip().strip("[]$ ")).removesuffix("s")
-    return _SPELLED.get(word, word).lower()
+    return re.sub(r"\s+", " ", text.strip().strip("[]$ "))
+
+
+def _singular(text: str) -> str:
+    return _word(text).lower().removesuffix("s")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:40] + "..."

@@ -60,7 +60,7 @@ def test_units_are_converted_or_refused():
     assert verdict(asked, "0.25", "dimensionless") == "correct"
     assert verdict(asked, "0.25", "mm") == "wrong"
     refused = graded(asked, "0.25", "kg")
-    assert refused.verdict is ValueVerdict.UNREADABLE
+    assert refused.verdict is ValueVerdict.WRONG
     assert refused.note == "the unit `kg` cannot be converted to `m`"
 
 

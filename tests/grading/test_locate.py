@@ -6,8 +6,8 @@ from scisolve_batch.grading.locate import locate
 from scisolve_batch.records import CertifiedValue, Problem, ReportedValue
 
 
-def problem(*names, statement="Start at 0.7 and report."):
-    values = tuple(CertifiedValue(name=name, value="1", exact=True) for name in names)
+def problem(*names, statement="Start at 0.7 and report.", unit=None):
+    values = tuple(CertifiedValue(name=name, value="1", exact=True, unit=unit) for name in names)
     return Problem(id="p", statement=statement, values=values)
 
 
@@ -101,9 +101,13 @@ def test_a_number_of_the_statement_is_no_answer():
 
 def test_units_follow_numbers_in_values_and_in_prose():
     values = [ReportedValue(name="x", value="2.5 mm")]
-    assert locate(problem("x"), answer=None, values=values)["x"].unit == "mm"
-    assert locate(problem("x"), answer="x = 2.5 mm, then", values=[])["x"].unit == "mm"
-    assert locate(problem("x"), answer="x = 2.5 and so on", values=[])["x"].unit is None
+    long = problem("x", unit="m")
+    assert locate(long, answer=None, values=values)["x"].unit == "mm"
+    assert locate(long, answer="x = 2.5 mm, then", values=[])["x"].unit == "mm"
+    for words in ("and so on", "in all", "at most", "as said"):
+        assert locate(long, answer=f"x = 2.5 {words}", values=[])["x"].unit is None
+    assert locate(problem("x"), answer="x = 2.5 %, then", values=[])["x"].unit == "%"
+    assert locate(problem("x"), answer="x = 2.5 mm, then", values=[])["x"].unit is None
     two = [ReportedValue(name="x", value="2.5 or 3.5")]
     assert locate(problem("x"), answer=None, values=two)["x"].note == "`or 3.5` follows the number"
     odd = [ReportedValue(name="x", value="2.5 or so", unit="m")]

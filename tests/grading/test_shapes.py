@@ -130,7 +130,7 @@ def test_units_of_lists_are_converted():
     assert verdict(asked, "[25, 50] cm") == "correct"
     assert verdict(asked, "[25, 50]", unit="cm") == "correct"
     assert verdict(asked, "25 cm, 50 cm") == "correct"
-    assert verdict(asked, "[0.25, 0.5] kg") == "unreadable"
+    assert verdict(asked, "[0.25, 0.5] kg") == "wrong"
 
 
 def test_complex_numbers_are_compared_by_their_distance():

@@ -7,6 +7,7 @@ import pytest
 from scisolve_batch.audit import audit_suite
 from scisolve_batch.errors import SuiteError
 from scisolve_batch.grading import grade
+from scisolve_batch.grading.units import Conversion, conversion
 from scisolve_batch.records import ReportedValue
 from scisolve_batch.suite import bundled_names, load_suite, write_lock
 
@@ -72,3 +73,17 @@ def test_the_pages_messages_are_what_the_program_says(folder):
 def test_the_page_counts_the_bundled_suites():
     counted = dict(re.findall(r"^\| `([\w-]+)` \| (\d+) \|", PAGE, re.MULTILINE))
     assert counted == {name: str(len(load_suite(name).problems)) for name in bundled_names()}
+
+
+def test_the_pages_table_of_units_is_what_the_grader_does():
+    table = PAGE.split("## Units")[1].split("##")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| `")]
+    assert len(rows) == 10
+    for asked, reported, then in rows:
+        for unit in re.findall("`([^`]*)`", reported):
+            found = conversion(re.sub("^[0-9.]+ ", "", unit), asked.strip("`"))
+            kind = "converted" if isinstance(found, Conversion) else None
+            said = {"wrong": True, "unreadable": False}.get(then.split(":")[0], "converted")
+            assert (kind or found.known) == said, (asked, unit)
+            if quoted := re.search('"([^"]*)"', then):
+                assert found.note.startswith(quoted[1])
