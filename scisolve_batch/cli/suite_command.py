@@ -63,7 +63,10 @@ def list_problems(suite: str | None) -> None:
 def show(suite: str, problem: str) -> None:
     """Show PROBLEM of SUITE: statement, certified values, traps, source."""
     (found,) = select(load_suite(suite, unpinned=True), ids=[problem]).problems[:1]
-    click.echo(f"{found.id}  ({found.domain}, difficulty {found.difficulty})\n")
+    if found.title:
+        click.echo(found.title)
+    level = "-" if found.difficulty is None else found.difficulty
+    click.echo(f"{found.id}  ({found.domain}, difficulty {level})\n")
     click.echo(textwrap.fill(found.statement, 90) + "\n")
     for value in found.values:
         unit = f" {value.unit}" if value.unit else ""
@@ -133,6 +136,7 @@ def selftest(ctx: click.Context, /, *, suite: str, run: bool) -> None:
 
 _NEW_PROBLEM = """\
 id: {id}
+title: What it is about, in one line
 domain: other
 difficulty: 1
 statement: >-

@@ -33,11 +33,17 @@ def test_the_bundled_suites_are_listed_with_their_problems(call_here):
     assert {"core", "smoke", "hard", "all"} <= {line.split()[0] for line in out.splitlines()}
     _, out, _ = call_here("suite", "list", "smoke")
     assert len(out.splitlines()) == 15
+    (line,) = [line for line in out.splitlines() if line.startswith("hilbert-6-condition ")]
+    title = "Condition number of the 6x6 Hilbert matrix"
+    assert line.split(maxsplit=4)[1:] == ["linear_algebra", "1", "s-", title]
 
 
 def test_a_problem_is_shown_with_its_certified_values(call_here):
     code, out, _ = call_here("suite", "show", "core", "black-scholes-call")
     assert code == 0 and "price = 10.0683173608807316" in out and "rtol 1e-07" in out
+    assert out.startswith(
+        "Price and delta of a European call\nblack-scholes-call  (pde, difficulty"
+    )
     code, _, err = call_here("suite", "show", "core", "black-sholes-call")
     assert code == 2 and "did you mean" in err
 

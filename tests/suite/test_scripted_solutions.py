@@ -115,3 +115,10 @@ def test_the_whole_collection_is_there():
     problems = load_suite("all").problems
     assert len(problems) == 306
     assert sum(len(problem.values) for problem in problems) == 555
+
+
+def test_every_problem_has_a_title_of_its_own_that_fits_into_a_table():
+    for name in ("all", "faults"):
+        titles = [problem.title for problem in load_suite(name).problems]
+        assert all(5 <= len(title) <= 72 for title in titles)
+        assert len(set(titles)) == len(titles)
