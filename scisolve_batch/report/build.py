@@ -6,17 +6,16 @@ replaces them.
 
 from __future__ import annotations
 
-import os
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from scisolve_batch.errors import RunDirError
-from scisolve_batch.report.page import PAGE, render_page
-from scisolve_batch.report.rows import Tables, collect, collector_paused
+from scisolve_batch.report.page import PAGE, Page
+from scisolve_batch.report.rows import collect_parts, collector_paused
 from scisolve_batch.report.schema import TABLES
-from scisolve_batch.report.summary import Summary
-from scisolve_batch.report.tables import arrow_table, write_parquet
-from scisolve_batch.report.tally import summarize_rows
+from scisolve_batch.report.tables import TableWriter
+from scisolve_batch.report.tally import Tally
 from scisolve_batch.rundir import RunDir, encode_json, write_whole
 
 SUMMARY = "summary.json"
@@ -49,12 +48,10 @@ def build_report(run: Path | str, out: Path | str | None = None) -> ReportPaths:
     opened = RunDir.read(run)
     folder = Path(out) if out is not None else Path("reports") / Path(run).resolve().name
     with collector_paused():
-        tables = collect(opened)
-        summary = summarize_rows(opened.manifest, tables)
-        return write_report(folder, opened, tables, summary)
+        return write_report(folder, opened)
 
 
-def write_report(folder: Path, run: RunDir, tables: Tables, summary: Summary) -> ReportPaths:
+def write_report(folder: Path, run: RunDir) -> ReportPaths:
     """Write the files of a report; the summary last, so that it stands for all."""
     paths = ReportPaths(
         folder=folder,
@@ -62,19 +59,23 @@ def write_report(folder: Path, run: RunDir, tables: Tables, summary: Summary) ->
         summary=folder / SUMMARY,
         page=folder / PAGE,
     )
+    tally, page = Tally(), Page(run, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, path in paths.tables.items():
-            beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-            try:
-                write_parquet(beside, arrow_table(name, tables[name]))
-                beside.replace(path)
-            finally:
-                beside.unlink(missing_ok=True)
+        with ExitStack() as stack:
+            writers = {
+                name: stack.enter_context(TableWriter(path, name))
+                for name, path in paths.tables.items()
+            }
+            for part in collect_parts(run):
+                for name, writer in writers.items():
+                    writer.write(part[name])
+                tally.add(part)
+                page.add(part)
     except OSError as error:
         raise RunDirError(f"{folder}: the report cannot be written: {error}") from error
-    page = render_page(run, tables, summary, folder=folder)
-    write_whole(paths.page, page.encode("utf-8", "backslashreplace"))
+    summary = tally.summary(run.manifest)
+    write_whole(paths.page, page.render(summary).encode("utf-8", "backslashreplace"))
     data = summary.model_dump(mode="json")
     write_whole(paths.summary, encode_json(data, indent=1) + b"\n")
     return paths

@@ -35,7 +35,7 @@ def write_junit(run: RunDir | Path | str, file: Path | str) -> None:
         RunDirError: it is not a run directory, or the file cannot be written.
     """
     run = run if isinstance(run, RunDir) else RunDir.read(run)
-    rows = list(collect(run, texts=False)["solutions"])
+    rows = list(collect(run, texts=False, names=("solutions",))["solutions"])
     kinds = [_junit_kind(row) for row in rows]
     counts = {
         "tests": str(len(rows)),

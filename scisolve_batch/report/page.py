@@ -14,12 +14,13 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from scisolve_batch.records import Problem
 from scisolve_batch.report import figures
 from scisolve_batch.report.render import interval, percent, pin_word, tokens_line
 from scisolve_batch.report.rows import Tables
@@ -81,37 +82,58 @@ def environment() -> jinja2.Environment:
     return made
 
 
-def render_page(run: RunDir, tables: Tables, summary: Summary, *, folder: Path) -> str:
-    """The whole page.
+_SHOWN = (  # columns of `solutions` that the table of problems shows or filters by
+    "problem_id", "sample", "title", "domain", "difficulty", "outcome", "cause", "finished",
+    "correct", "worst_correct_digits", "verification_kind", "verification_valid", "literals",
+    "failing_literals", "total_tokens", "duration_s", "near_limits", "retried",
+)  # fmt: skip
+
+
+class Page:
+    """Collects the page of a run part by part, each sample's details as the text they become.
 
     Args:
         run: the run, for the problems' statements and the figures.
-        tables: its rows, with the texts of the cells.
-        summary: its summary; every number of the page stands in it or in the tables.
         folder: where the page will lie, for relative links.
     """
-    rows = list(tables["solutions"])
-    details = details_of(run, tables, folder=folder)
-    script = (TEMPLATES / "page.js").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    template = environment().get_template("report.html.j2")
-    return template.render(
-        summary=summary,
-        manifest=run.manifest,
-        rows=[_table_row(row) for row in rows],
-        symbols=figures.SYMBOLS,
-        outcomes=figures.OUTCOMES,
-        choices=_choices(rows),
-        pin=pin_word(summary.suite.pin),
-        tokens=tokens_line(summary),
-        ledger_bar=trusted(figures.ledger_bar(summary.ledger)),
-        digits=trusted(figures.digits_bars(summary.digits)),
-        whisker=lambda rate, name: trusted(figures.whisker(rate, name=name)),
-        style=trusted((TEMPLATES / "page.css").read_text("utf-8")),
-        script=trusted(script),
-        script_digest=digest,
-        islands=[trusted(island(detail)) for detail in details],
-    )
+
+    def __init__(self, run: RunDir, folder: Path) -> None:
+        self.manifest = run.manifest
+        self.problems = {problem.id: problem for problem in run.manifest.problems}
+        self.pictures = _Pictures(run.path, folder)
+        self.rows: list[dict[str, Any]] = []
+        self.details: list[str] = []
+
+    def add(self, tables: Tables) -> None:
+        """Add the next part of the tables, with the texts of the cells."""
+        self.rows.extend(tables["solutions"].pick(*_SHOWN))
+        self.details.extend(map(island, details_of(self.problems, tables, self.pictures)))
+
+    def render(self, summary: Summary) -> str:
+        """The whole page; every number of it stands in the summary or in the tables."""
+        script = (TEMPLATES / "page.js").read_text("utf-8")
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        return (
+            environment()
+            .get_template("report.html.j2")
+            .render(
+                summary=summary,
+                manifest=self.manifest,
+                rows=[_table_row(row) for row in self.rows],
+                symbols=figures.SYMBOLS,
+                outcomes=figures.OUTCOMES,
+                choices=_choices(self.rows),
+                pin=pin_word(summary.suite.pin),
+                tokens=tokens_line(summary),
+                ledger_bar=trusted(figures.ledger_bar(summary.ledger)),
+                digits=trusted(figures.digits_bars(summary.digits)),
+                whisker=lambda rate, name: trusted(figures.whisker(rate, name=name)),
+                style=trusted((TEMPLATES / "page.css").read_text("utf-8")),
+                script=trusted(script),
+                script_digest=digest,
+                islands=[trusted(detail) for detail in self.details],
+            )
+        )
 
 
 def _choices(rows: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
@@ -144,33 +166,29 @@ def _grouped(tables: Tables, name: str) -> dict[tuple[str, int], list[dict[str, 
     return groups
 
 
-def details_of(run: RunDir, tables: Tables, *, folder: Path) -> list[dict[str, Any]]:
+def details_of(
+    problems: Mapping[str, Problem], tables: Tables, pictures: _Pictures
+) -> Iterator[dict[str, Any]]:
     """What the page shows of each sample when it is opened, in the order of the table."""
-    problems = {problem.id: problem for problem in run.manifest.problems}
     groups = {name: _grouped(tables, name) for name in ("literals", "cells", "values")}
-    pictures = _Pictures(run.path, folder)
-    found = []
     for row in tables["solutions"]:
         key = (row["problem_id"], row["sample"])
         problem = problems.get(row["problem_id"])
-        found.append(
-            {
-                "statement": _cut(problem.statement if problem else ""),
-                "answer": _cut(row["answer"]),
-                "failure": _pick(row, ("failure_kind", "failure_message")),
-                "check": _pick(row, _CHECK),
-                "numbers": _pick(row, ("expected_coincidences", "refusals", "turns", "wait_s")),
-                "literals": [_pick(item, _LITERAL) for item in groups["literals"][key]],
-                "values": [_pick(item, _VALUE) for item in groups["values"][key]],
-                "cells": [
-                    _pick(item, _CELL)
-                    | {name: _cut(item[name]) for name in _TEXTS if item[name]}
-                    | {"figures": [pictures.show(*key, name) for name in item["figures"]]}
-                    for item in groups["cells"][key]
-                ],
-            }
-        )
-    return found
+        yield {
+            "statement": _cut(problem.statement if problem else ""),
+            "answer": _cut(row["answer"]),
+            "failure": _pick(row, ("failure_kind", "failure_message")),
+            "check": _pick(row, _CHECK),
+            "numbers": _pick(row, ("expected_coincidences", "refusals", "turns", "wait_s")),
+            "literals": [_pick(item, _LITERAL) for item in groups["literals"][key]],
+            "values": [_pick(item, _VALUE) for item in groups["values"][key]],
+            "cells": [
+                _pick(item, _CELL)
+                | {name: _cut(item[name]) for name in _TEXTS if item[name]}
+                | {"figures": [pictures.show(*key, name) for name in item["figures"]]}
+                for item in groups["cells"][key]
+            ],
+        }
 
 
 _CHECK = (

@@ -8,8 +8,10 @@ The same rows give the same bytes. pyarrow is loaded inside the functions.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from scisolve_batch.report.rows import Rows
 from scisolve_batch.report.schema import SCHEMA_VERSION, TABLES, Column, Table
@@ -99,8 +101,38 @@ def arrow_table(name: str, rows: Rows) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def write_parquet(path: Path, table: pa.Table) -> None:
-    """Write a table, compressed with zstd."""
-    import pyarrow.parquet as pq
+class TableWriter:
+    """Writes one table part by part, so that no more than a part is held at a time.
 
-    pq.write_table(table, path, compression="zstd", compression_level=3)
+    The file appears under its name when all parts are written; a context manager.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        import pyarrow.parquet as pq
+
+        self.path, self.name = path, name
+        self._beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._writer = pq.ParquetWriter(
+            self._beside, arrow_schema(TABLES[name]), compression="zstd", compression_level=3
+        )
+
+    def write(self, rows: Rows) -> None:
+        """Add a part of the table."""
+        if len(rows):
+            self._writer.write_table(arrow_table(self.name, rows))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._writer.close()
+            if kind is None:
+                self._beside.replace(self.path)
+        finally:
+            self._beside.unlink(missing_ok=True)

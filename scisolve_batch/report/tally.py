@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 from scisolve_batch.records import Manifest, Usage, VerificationKind
+from scisolve_batch.report.columns import NEAR
 from scisolve_batch.report.results import NOT_RUN, SCRIPTED, UNREADABLE
-from scisolve_batch.report.rows import NEAR, Rows, Tables, collect, collector_paused
+from scisolve_batch.report.rows import Tables, collect_parts, collector_paused
 from scisolve_batch.report.statistics import (
     Cluster,
     clusters_of,
@@ -81,47 +81,100 @@ def _correct_rate(rows: Sequence[Row], graded: set[str]) -> Rate:
     return rate_of(gradable, "correct")
 
 
+COUNTED_TABLES = ("solutions", "literals", "cells", "values")
+"""The tables that a summary stands on."""
+
+_COUNTED = (  # columns of `solutions` that a summary stands on
+    "problem_id", "domain", "difficulty", "tags", "outcome", "cause", "missing", "finished",
+    "grounded", "verified", "correct", "verification_kind", "verification_valid", "turns",
+    "duration_s", "retried", "near_limits", *Usage.model_fields,
+)  # fmt: skip
+
+
+class Tally:
+    """Counts the tables of a run part by part, keeping of each only what a summary needs."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.failing = 0
+        self.loose: list[LooseLiteral] = []
+        self.cells: Counter[str] = Counter()
+        self.digits: Counter[int] = Counter()
+        self.words: Counter[str] = Counter()
+
+    def add(self, tables: Tables) -> None:
+        """Count the next part."""
+        self.rows.extend(tables["solutions"].pick(*_COUNTED))
+        literals, values = tables["literals"], tables["values"]
+        failing = [number for number, fails in enumerate(literals["failing"]) if fails]
+        self.failing += len(failing)
+        for number in failing[: SHOWN_LITERALS - len(self.loose)]:
+            self.loose.append(LooseLiteral.model_validate(literals.row(number)))
+        self.cells.update(tables["cells"]["status"])
+        for digits, verdict in zip(values["correct_digits"], values["verdict"], strict=True):
+            if digits is None or not math.isfinite(digits):
+                self.words[verdict] += 1
+            else:
+                self.digits[max(0, math.floor(digits))] += 1
+
+    def summary(self, manifest: Manifest) -> Summary:
+        """What all parts came to."""
+        rows = self.rows
+        graded = {problem.id for problem in manifest.problems if problem.values}
+        samples = Counter(planned.problem_id for planned in manifest.planned)
+        limits = Counter(name for row in rows for name in row["near_limits"])
+        grounded = rate_of(rows, "grounded")
+        return Summary(
+            run_id=manifest.run_id,
+            created_at=manifest.created_at,
+            suite=manifest.suite,
+            model=manifest.model,
+            scripted=manifest.model == SCRIPTED,
+            grounding=manifest.grounding,
+            notes=tuple(_notes(manifest, rows)),
+            problems=len(samples),
+            samples=max(samples.values(), default=0),
+            ledger=ledger_of(rows),
+            grounded_rate=grounded,
+            correct_rate=_correct_rate(rows, graded),
+            verified_rate=rate_of(rows, "verified"),
+            crossed=cross(rows),
+            verification_kinds=_kinds(rows),
+            failing_literals=self.failing,
+            loose=tuple(self.loose),
+            cells=dict(sorted(self.cells.items())),
+            usage=Usage(**{name: _total(rows, name) for name in Usage.model_fields}),
+            turns=sum(row["turns"] for row in rows),
+            duration_s=sum(row["duration_s"] for row in rows if _finite(row["duration_s"])),
+            near_limits=dict(sorted(limits.items())),
+            retried=sum(row["retried"] for row in rows),
+            slices=tuple(slices_of(rows, graded)),
+            repeats=tuple(repeats_of(rows)),
+            digits={str(n): self.digits[n] for n in sorted(self.digits)}
+            | dict(sorted(self.words.items())),
+            smallest_difference=_smallest(grounded),
+        )
+
+
 def summarize(run: RunDir) -> Summary:
     """Read a run directory and say what it came to. Loads no numpy and no pandas."""
+    tally = Tally()
     with collector_paused():
-        return summarize_rows(run.manifest, collect(run, texts=False))
+        for part in collect_parts(run, texts=False, names=COUNTED_TABLES):
+            tally.add(part)
+        return tally.summary(run.manifest)
 
 
 def summarize_rows(manifest: Manifest, tables: Tables) -> Summary:
     """The summary of a run whose rows are already read."""
-    rows = list(tables["solutions"])
-    graded = {problem.id for problem in manifest.problems if problem.values}
-    samples = Counter(planned.problem_id for planned in manifest.planned)
-    limits = Counter(name for row in rows for name in row["near_limits"])
-    return Summary(
-        run_id=manifest.run_id,
-        created_at=manifest.created_at,
-        suite=manifest.suite,
-        model=manifest.model,
-        scripted=manifest.model == SCRIPTED,
-        grounding=manifest.grounding,
-        notes=tuple(_notes(manifest, rows)),
-        problems=len(samples),
-        samples=max(samples.values(), default=0),
-        ledger=ledger_of(rows),
-        grounded_rate=rate_of(rows, "grounded"),
-        correct_rate=_correct_rate(rows, graded),
-        verified_rate=rate_of(rows, "verified"),
-        crossed=cross(rows),
-        verification_kinds=_kinds(rows),
-        failing_literals=sum(tables["literals"]["failing"]),
-        loose=tuple(_loose(tables)),
-        cells=dict(sorted(Counter(tables["cells"]["status"]).items())),
-        usage=Usage(**{name: _total(rows, name) for name in Usage.model_fields}),
-        turns=sum(row["turns"] for row in rows),
-        duration_s=sum(row["duration_s"] or 0.0 for row in rows),
-        near_limits=dict(sorted(limits.items())),
-        retried=sum(row["retried"] for row in rows),
-        slices=tuple(slices_of(rows, graded)),
-        repeats=tuple(repeats_of(rows)),
-        digits=digits_of(tables["values"]),
-        smallest_difference=_smallest(rate_of(rows, "grounded")),
-    )
+    tally = Tally()
+    tally.add(tables)
+    return tally.summary(manifest)
+
+
+def _finite(seconds: float | None) -> bool:
+    """A time that can be added up; a record may hold any float."""
+    return seconds is not None and math.isfinite(seconds)
 
 
 def _total(rows: Sequence[Row], name: str) -> int | None:
@@ -200,13 +253,6 @@ def _kinds(rows: Iterable[Row]) -> dict[str, int]:
     return {name: found[name] for name in order if found[name]}
 
 
-def _loose(tables: Tables) -> Iterable[LooseLiteral]:
-    literals = tables["literals"]
-    failing = (number for number, fails in enumerate(literals["failing"]) if fails)
-    for number in islice(failing, SHOWN_LITERALS):
-        yield LooseLiteral.model_validate(literals.row(number))
-
-
 def slices_of(rows: Sequence[Row], graded: set[str]) -> Iterable[Slice]:
     """The rates by domain, difficulty, tag and kind of check; single groups are left out."""
     groupings: dict[str, Callable[[Row], Sequence[str]]] = {
@@ -268,18 +314,6 @@ def _mean_over(
 ) -> float:
     scores = [score(count.trials, count.successes, k) for count in counts.values()]
     return math.fsum(scores) / len(scores)
-
-
-def digits_of(values: Rows) -> dict[str, int]:
-    """Graded values by whole correct digits, in order; those without a number at the end."""
-    numbers: Counter[int] = Counter()
-    words: Counter[str] = Counter()
-    for digits, verdict in zip(values["correct_digits"], values["verdict"], strict=True):
-        if digits is None or not math.isfinite(digits):
-            words[verdict] += 1
-        else:
-            numbers[max(0, math.floor(digits))] += 1
-    return {str(n): numbers[n] for n in sorted(numbers)} | dict(sorted(words.items()))
 
 
 def _smallest(rate: Rate) -> float | None:

@@ -26,12 +26,12 @@ from scisolve_batch.records import (
     Usage,
 )
 from scisolve_batch.report import load_report, render_summary, summarize
-from scisolve_batch.report.results import Result
-from scisolve_batch.report.rows import Rows, Tables, add_result, run_row
-from scisolve_batch.report.schema import TABLES
+from scisolve_batch.report.decoding import shaped
+from scisolve_batch.report.results import Batch, Texts
+from scisolve_batch.report.rows import tables_of
 from scisolve_batch.report.summary import Ledger, Summary
 from scisolve_batch.report.tally import summarize_rows
-from scisolve_batch.rundir import ProblemDir, RunDir
+from scisolve_batch.rundir import RunDir
 
 MakeRun = Callable[..., Path]
 
@@ -283,12 +283,11 @@ def test_the_ledger_adds_up_on_any_run(
         for sample, (number, _, _) in enumerate(drawn, 1)
     )
     plan = manifest(problems.values(), planned=planned)
-    tables: Tables = {name: Rows(table.names) for name, table in TABLES.items()}
-    tables["runs"].add(run_row(plan))
+    batch = Batch()
     for line, (_, _, solution) in zip(planned, drawn, strict=True):
-        result = Result(line, problems[line.problem_id], solution, ProblemDir(Path("nowhere")))
-        add_result(tables, plan, result, texts=False)
-    summary = summarize_rows(plan, tables)
+        batch.add(line, problems[line.problem_id], solution and shaped(solution), "")
+        batch.texts += [Texts()] * (len(solution.cells) if solution else 0)
+    summary = summarize_rows(plan, tables_of(plan, batch))
     ledger = summary.ledger
     assert (
         ledger.planned

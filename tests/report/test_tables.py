@@ -357,3 +357,16 @@ def test_building_leaves_the_collector_as_it_was(
     with pytest.raises(RunDirError, match="half-way"):
         build_report(run, tmp_path / "out")
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN"])
+def test_times_that_are_not_finite_are_left_out_of_sums(
+    make_run: MakeRun, tmp_path: Path, number: str
+) -> None:
+    run = make_run([solved("p1"), solved("p2")])
+    file = run / "problems/p1/solution.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"duration_s": number}))
+    build_report(run, tmp_path / "out")
+    report = load_report(tmp_path / "out")
+    assert report.summary.duration_s == 2.0
+    assert len(report.solutions) == 2
