@@ -328,7 +328,7 @@ class Verification(Record):
     reason: str = ""
     """Why it is not valid."""
     weakness: str = ""
-    """Why it is valid but shows little: no number printed, the answer's own cell, invented words."""
+    """Why it is valid but shows little: no number printed, a value against itself, invented words."""
 
 
 # ---- answers -------------------------------------------------------------------------

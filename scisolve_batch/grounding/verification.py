@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scisolve_batch.grounding.check import check_grounding
+from scisolve_batch.grounding.evidence import find_empty_check
 from scisolve_batch.records import Cell, Grounding, Verification, VerificationKind
 
 KINDS = tuple(kind.value for kind in VerificationKind)
@@ -107,15 +108,19 @@ def find_weakness(
 ) -> str:
     """Why a valid check shows little; empty when nothing speaks against it.
 
-    Weak is evidence that holds no number, that is the only cell which the answer's numbers come
-    from, or whose description quotes numbers that were never printed. It is recorded and warned
-    about, and refuses nothing.
+    Weak is evidence that holds no number, that compares a value with itself, that prints constants
+    of its own code only, that is the only cell which the answer's numbers come from, or whose
+    description quotes numbers that were never printed. It is recorded and warned about, and
+    refuses nothing.
     """
     if not verification.valid:
         return ""
     cell = next(one for one in cells if one.index == verification.evidence_cell)
     if not any(character.isdigit() for character in cell.stdout):
         return f"cell {cell.index} printed no number"
+    ran = [one.code for one in cells if one.ok and one.index <= cell.index]
+    if empty := find_empty_check(ran, len(ran) - 1, cell.stdout):
+        return f"cell {cell.index} {empty}"
     support = {item.cell for item in grounding.literals if item.cell is not None}
     if support == {cell.index}:
         return f"cell {cell.index} is the cell that the answer's own numbers come from"
