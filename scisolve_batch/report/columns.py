@@ -180,13 +180,10 @@ def _correct(problem: Problem, solution: Solution, *, lost: bool, done: bool) ->
 
 def _grades(solutions: Sequence[Solution]) -> Columns:
     values = [solution.grade.values for solution in solutions]
-    digits = [
-        [grade.correct_digits for grade in grades if grade.correct_digits is not None]
-        for grades in values
-    ]
+    digits = [[v.correct_digits for v in each if v.correct_digits is not None] for each in values]
     return {
         "fraction": [solution.grade.fraction for solution in solutions],
-        "worst_correct_digits": [min(each, default=None) for each in digits],
+        "worst_correct_digits": [min(each) if each else None for each in digits],
         "traps": [[grade.trap for grade in grades if grade.trap] for grades in values],
         "answer": [solution.answer for solution in solutions],
     }
@@ -205,7 +202,7 @@ def _checks(solutions: Sequence[Solution]) -> Columns:
 
 
 def _counts(solutions: Sequence[Solution]) -> Columns:
-    literals = [_items(solution) for solution in solutions]
+    literals = [s.grounding.literals if s.grounding else () for s in solutions]
     failing = [[item.text for item in items if item.verdict in _FAILING] for items in literals]
     chances = [[item.chance for item in items if item.chance is not None] for items in literals]
     return {
@@ -216,9 +213,11 @@ def _counts(solutions: Sequence[Solution]) -> Columns:
         "refusals": [len(solution.refusals) for solution in solutions],
         "turns": [len(solution.turns) for solution in solutions],
         "cells": [len(solution.cells) for solution in solutions],
-        "cells_ok": [sum(map(_ok, solution.cells)) for solution in solutions],
+        "cells_ok": [
+            len([c for c in s.cells if c.status == _OK and c.integrity]) for s in solutions
+        ],
         "retried": [
-            (solution.attempt or 1) > 1 or any(turn.attempts > 1 for turn in solution.turns)
+            (solution.attempt or 1) > 1 or bool([t for t in solution.turns if t.attempts > 1])
             for solution in solutions
         ],
     }
@@ -253,13 +252,12 @@ class _Near:
             near.append("tokens")
         if solution.duration_s - solution.wait_s > problem_s:
             near.append("problem_s")
-        for name, reached in (
-            ("cell_s", [cell for cell in cells if cell.wall_s > cell_s]),
-            ("memory_mb", [cell for cell in cells if (cell.peak_memory_mb or 0) > memory_mb]),
-            ("output_kb", [cell for cell in cells if cell.stdout_dropped or cell.stderr_dropped]),
-        ):
-            if reached:
-                near.append(name)
+        if [cell for cell in cells if cell.wall_s > cell_s]:
+            near.append("cell_s")
+        if [cell for cell in cells if (cell.peak_memory_mb or 0) > memory_mb]:
+            near.append("memory_mb")
+        if [cell for cell in cells if cell.stdout_dropped or cell.stderr_dropped]:
+            near.append("output_kb")
         return near
 
 

@@ -9,6 +9,7 @@ to that reader, which says in words what is wrong. The shapes are made from the 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -56,10 +57,12 @@ def _shape(record: type[Record]) -> type[msgspec.Struct]:
 
 
 @cache
-def _decoder() -> msgspec.json.Decoder[Any]:
+def _decoder() -> tuple[Callable[[bytes], Any], tuple[type[Exception], ...]]:
+    """What decodes a record, and how that fails."""
     import msgspec
 
-    return msgspec.json.Decoder(_shape(Solution))
+    failures = (msgspec.MsgspecError, ValueError, RecursionError)
+    return msgspec.json.Decoder(_shape(Solution)).decode, failures
 
 
 def decode_solution(data: bytes) -> tuple[Solution | None, str]:
@@ -68,13 +71,12 @@ def decode_solution(data: bytes) -> tuple[Solution | None, str]:
     The result has the fields of a `Solution`, with enumerations as plain strings, and none of its
     methods.
     """
-    import msgspec
-
+    decode, failures = _decoder()
     try:
         if not data.isascii():
             data.decode()  # fields of a later version are skipped without looking at them
-        return cast("Solution", _decoder().decode(data)), ""
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return decode(data), ""
+    except failures:
         return _validate(data)
 
 

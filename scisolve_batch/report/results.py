@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from scisolve_batch.records import PlannedProblem, Problem, Solution, StopReason
+from scisolve_batch.records import Cell, PlannedProblem, Problem, Solution, StopReason
 from scisolve_batch.report.decoding import decode_solution, validate_solution
 from scisolve_batch.rundir import SOLUTION, ProblemDir, RunDir, folder_name
 
@@ -20,9 +21,9 @@ NOT_RUN = "not_run"
 UNREADABLE = "unreadable"
 SCRIPTED = "scripted"
 
-BATCH_SAMPLES = 2_000
-"""Samples that are turned into columns together."""
-BATCH_BYTES = 64_000_000
+BATCH_SAMPLES = 200
+"""Samples that are read together: few enough to stay in the processor's caches."""
+BATCH_BYTES = 16_000_000
 """Bytes of records and texts after which a batch is closed early."""
 
 
@@ -56,13 +57,15 @@ class Result:
         return self.solution.grade.correct
 
 
-@dataclass(slots=True)
-class Texts:
+class Texts(NamedTuple):
     """What the files of one cell hold; none for a file that cannot be read or was not asked for."""
 
     code: str | None = None
     stdout: str | None = None
     stderr: str | None = None
+
+
+_NO_TEXTS = Texts()
 
 
 @dataclass(slots=True)
@@ -82,20 +85,6 @@ class Batch:
     size: int = 0
     """Bytes that were read."""
 
-    def add(
-        self, planned: PlannedProblem, problem: Problem, solution: Solution | None, trouble: str
-    ) -> None:
-        """Add a sample."""
-        self.planned.append(planned)
-        self.problems.append(problem)
-        self.solutions.append(solution)
-        self.troubles.append(trouble)
-
-    @property
-    def full(self) -> bool:
-        """It is time for the next one."""
-        return len(self.planned) >= BATCH_SAMPLES or self.size >= BATCH_BYTES
-
 
 def read_batches(run: RunDir, *, texts: bool) -> Iterator[Batch]:
     """Every planned sample in the order of the plan, in batches of bounded size; at least one.
@@ -105,29 +94,32 @@ def read_batches(run: RunDir, *, texts: bool) -> Iterator[Batch]:
         texts: also read the code and the output of the cells.
     """
     problems = {problem.id: problem for problem in run.manifest.problems}
-    batch = Batch()
+    batch, left = Batch(), BATCH_SAMPLES
     with _Reader.open(run.path / "problems") as reader:
         for planned in run.manifest.planned:
-            problem = problems.get(planned.problem_id) or bare_problem(planned.problem_id)
+            if not left or batch.size >= BATCH_BYTES:
+                yield batch
+                batch, left = Batch(), BATCH_SAMPLES
+            left -= 1
             name = folder_name(planned.problem_id, planned.sample)
             data, trouble = reader.record(f"{name}/{SOLUTION}")
             solution, trouble = (None, trouble) if data is None else decode_solution(data)
-            batch.add(planned, problem, solution, trouble)
-            batch.size += len(data or b"")
-            for cell in solution.cells if solution else ():
-                found = reader.texts(f"{name}/cells/{cell.index:02d}") if texts else Texts()
-                batch.texts.append(found)
-                batch.size += len(found.code or "") + len(found.stdout or "")
-                batch.size += len(found.stderr or "")
-            if batch.full:
-                yield batch
-                batch = Batch()
+            batch.planned.append(planned)
+            batch.problems.append(problems.get(planned.problem_id) or bare_problem(planned))
+            batch.solutions.append(solution)
+            batch.troubles.append(trouble)
+            if solution is not None:
+                batch.size += len(data or b"")
+                if texts:
+                    batch.size += reader.cells(f"{name}/cells", solution.cells, batch.texts)
+                else:
+                    batch.texts += [_NO_TEXTS] * len(solution.cells)
     yield batch
 
 
-def bare_problem(name: str) -> Problem:
+def bare_problem(planned: PlannedProblem) -> Problem:
     """Stands for a problem that the manifest does not hold."""
-    return Problem(id=name, statement="")
+    return Problem(id=planned.problem_id, statement="")
 
 
 @dataclass(slots=True)
@@ -159,9 +151,15 @@ class _Reader:
         except OSError as error:
             return None, f"cannot be read: {error.strerror or error}"
 
-    def texts(self, stem: str) -> Texts:
-        """The texts of a cell."""
-        return Texts(self._text(stem + ".py"), self._text(stem + ".out"), self._text(stem + ".err"))
+    def cells(self, folder: str, cells: Iterable[Cell], found: list[Texts]) -> int:
+        """Add the texts of cells to a list; their length."""
+        size = 0
+        for cell in cells:
+            stem = f"{folder}/{cell.index:02d}"
+            texts = Texts(*(self._text(stem + suffix) for suffix in (".py", ".out", ".err")))
+            size += sum(len(text) for text in texts if text)
+            found.append(texts)
+        return size
 
     def _text(self, name: str) -> str | None:
         try:
@@ -208,7 +206,7 @@ def read_results(run: RunDir) -> Iterator[Result]:
     """Every planned sample with its validated record, in the order of the plan."""
     problems = {problem.id: problem for problem in run.manifest.problems}
     for planned in run.manifest.planned:
-        problem = problems.get(planned.problem_id) or bare_problem(planned.problem_id)
+        problem = problems.get(planned.problem_id) or bare_problem(planned)
         folder = run.problem(planned.problem_id, planned.sample)
         solution, trouble = read_solution(folder)
         yield Result(planned, problem, solution, folder, trouble)

@@ -21,6 +21,11 @@ from scisolve_batch.rundir import RunDir
 KEY = ("run_id", "problem_id", "sample")
 """What names a sample in every table."""
 
+PART_SAMPLES = 4_000
+"""Samples whose rows are held together: what a file's group of rows is made of."""
+PART_BYTES = 64_000_000
+"""Bytes of records and texts after which a part is closed early."""
+
 
 class Rows:
     """The rows of one table, kept by column."""
@@ -92,8 +97,20 @@ def collect_parts(
 ) -> Iterator[Tables]:
     """The tables of a run in parts of bounded size, to be joined in this order; at least one."""
     names = tuple(names)
-    for number, batch in enumerate(read_batches(run, texts=texts)):
-        yield tables_of(run.manifest, batch, names=names, first=number == 0)
+    tables, samples, size = None, 0, 0
+    for batch in read_batches(run, texts=texts):
+        part = tables_of(run.manifest, batch, names=names, first=tables is None)
+        if tables is None or samples >= PART_SAMPLES or size >= PART_BYTES:
+            if tables is not None:
+                yield tables
+            tables, samples, size = part, 0, 0
+        else:
+            for name, rows in part.items():
+                tables[name].extend(rows.columns)
+        samples += len(batch.planned)
+        size += batch.size
+    if tables is not None:
+        yield tables
 
 
 def tables_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scisolve_batch.records import Solution
-from scisolve_batch.report import decoding, results
+from scisolve_batch.report import decoding, results, rows
 from scisolve_batch.report.decoding import decode_solution, shaped, validate_solution
 from scisolve_batch.report.rows import collect
 from scisolve_batch.report.schema import TABLES
@@ -125,17 +124,23 @@ def test_the_tables_are_the_same_as_from_validated_records(
     assert {"not_run", "unreadable", "finished", "max_turns", "model_error"} <= causes
 
 
-def test_batches_join_to_the_same_tables(
-    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("part", [{}, {"PART_SAMPLES": 3}, {"PART_BYTES": 1}])
+@pytest.mark.parametrize("batch", [{"BATCH_SAMPLES": 2}, {"BATCH_BYTES": 1}])
+def test_batches_and_parts_join_to_the_same_tables(
+    make_run: MakeRun,
+    monkeypatch: pytest.MonkeyPatch,
+    batch: dict[str, int],
+    part: dict[str, int],
 ) -> None:
     known = every_outcome()
     run = RunDir.read(make_run(known.solutions, problems=known.problems))
     whole = collect(run)
-    assert len(list(results.read_batches(run, texts=True))) == 1
-    for name, value in (("BATCH_SAMPLES", 2), ("BATCH_BYTES", 1)):
-        monkeypatch.setattr(results, name, value)
-        parts = list(results.read_batches(run, texts=True))
-        assert len(parts) >= math.floor(len(run.manifest.planned) / 2)
-        joined = collect(run)
-        for table in TABLES:
-            assert joined[table].columns == whole[table].columns
+    assert len(list(rows.collect_parts(run))) == 1
+    for module, values in ((results, batch), (rows, part)):
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+    assert len(list(results.read_batches(run, texts=True))) >= len(run.manifest.planned) // 2
+    assert len(list(rows.collect_parts(run))) >= (len(run.manifest.planned) // 4 if part else 1)
+    joined = collect(run)
+    for table in TABLES:
+        assert joined[table].columns == whole[table].columns

@@ -285,7 +285,10 @@ def test_the_ledger_adds_up_on_any_run(
     plan = manifest(problems.values(), planned=planned)
     batch = Batch()
     for line, (_, _, solution) in zip(planned, drawn, strict=True):
-        batch.add(line, problems[line.problem_id], solution and shaped(solution), "")
+        batch.planned.append(line)
+        batch.problems.append(problems[line.problem_id])
+        batch.solutions.append(solution and shaped(solution))
+        batch.troubles.append("")
         batch.texts += [Texts()] * (len(solution.cells) if solution else 0)
     summary = summarize_rows(plan, tables_of(plan, batch))
     ledger = summary.ledger
