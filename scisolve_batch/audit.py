@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,17 +20,22 @@ from scisolve_batch.errors import SuiteError
 from scisolve_batch.grading import find_stated_numbers, grade
 from scisolve_batch.grading.compare import compare, distance, modulus, tolerance
 from scisolve_batch.grading.entries import certified_entries, parse_entries
+from scisolve_batch.grading.units import is_unit
 from scisolve_batch.records import CertifiedValue, Problem, Record, ReportedValue, Solution
 from scisolve_batch.suite import Suite
 
 RunScript = Callable[[Problem, str, int], Solution]
-"""Runs a script (its path) on a problem with a seed, through the executor and the agent."""
+"""What a script (its path) does on a problem when it is run for the first or second time, through
+the executor and the agent, with a seed of its own each time."""
 
 FAULT = "fault"
 """Tag of problems whose scripts misbehave on purpose, so that nothing is asked of them."""
 
 EVALUATED = "(evaluated)"
 """Stands for the value of a report that is given as an expression."""
+
+SLOW_S = 20.0
+"""Seconds on one core in which every problem is meant to be solvable."""
 
 NEAR = 0.9
 """Share of common word triples from which two statements are called nearly the same."""
@@ -44,6 +50,11 @@ class Finding(Record):
     """What is wrong with it, and what to do."""
     serious: bool = True
     """False for what may be meant."""
+
+
+def without_faults(suite: Suite) -> Suite:
+    """The suite without the problems whose scripts misbehave on purpose."""
+    return replace(suite, problems=tuple(p for p in suite.problems if FAULT not in p.tags))
 
 
 def audit_suite(suite: Suite, *, run: RunScript | None = None) -> tuple[Finding, ...]:
@@ -62,7 +73,8 @@ def audit_suite(suite: Suite, *, run: RunScript | None = None) -> tuple[Finding,
             findings.append(Finding(problem_id=problem.id, what=what, serious=serious))
         if run is not None and FAULT not in problem.tags:
             findings.extend(
-                Finding(problem_id=problem.id, what=what) for what in _run_faults(problem, run)
+                Finding(problem_id=problem.id, what=what, serious=serious)
+                for what, serious in _run_faults(problem, run)
             )
     return (*findings, *_duplicates(suite.problems))
 
@@ -82,14 +94,15 @@ def _faults(problem: Problem) -> Iterator[tuple[str, bool]]:
 # ---- values --------------------------------------------------------------------------
 
 
-def change_digits(certified: CertifiedValue) -> Iterator[str]:
+def change_digits(certified: CertifiedValue, *, margin: int = 1) -> Iterator[str]:
     """The certified value with one digit changed by one, for each digit that must be right.
 
-    In a list one entry is changed at a time, in a complex number one part.
+    In a list one entry is changed at a time, in a complex number one part. A digit must be right
+    when a change of it is more than `margin` times the tolerance.
     """
     entries = certified.entries
     for number, entry in enumerate(entries):
-        for changed in _change_entry(certified, entry):
+        for changed in _change_entry(certified, entry, margin):
             listed = [*entries[:number], changed, *entries[number + 1 :]]
             yield f"[{', '.join(listed)}]" if certified.value.startswith("[") else changed
 
@@ -97,7 +110,7 @@ def change_digits(certified: CertifiedValue) -> Iterator[str]:
 _PART = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
 
 
-def _change_entry(certified: CertifiedValue, entry: str) -> Iterator[str]:
+def _change_entry(certified: CertifiedValue, entry: str, margin: int) -> Iterator[str]:
     (whole,) = parse_entries((entry,))
     size = modulus(whole.re, whole.im)
     for part in _PART.finditer(entry):
@@ -107,7 +120,7 @@ def _change_entry(certified: CertifiedValue, entry: str) -> Iterator[str]:
         assert isinstance(exponent, int)  # a certified value is finite
         for place in range(value.adjusted(), exponent - 1, -1):
             step = Decimal(1).scaleb(place)
-            if step > accepted:
+            if step > margin * accepted:
                 changed = str(value + step if value >= 0 else value - step)
                 sign = "+" if part.start() and not changed.startswith("-") else ""
                 yield entry[: part.start()] + sign + changed + entry[part.end() :]
@@ -136,6 +149,8 @@ def _value_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
             yield f"`{name}` has no digit that must be right; narrow its tolerance", True
         if any(_is_met(certified, text) for text in changed):
             yield f"`{name}` with one digit changed is graded correct", True
+        if certified.unit is not None and not is_unit(certified.unit):
+            yield f"`{name}` has the unit `{certified.unit}`, which only the same word meets", False
         if certified.any_order and _close_entries(certified):
             yield f"`{name}` has two entries that one number would meet; narrow its tolerance", True
 
@@ -276,22 +291,47 @@ def _script_faults(problem: Problem, path: Path, *, gold: bool) -> Iterator[str]
         yield "the careless solution's answer is graded correct"
 
 
-def _run_faults(problem: Problem, run: RunScript) -> Iterator[str]:
+def _run_faults(problem: Problem, run: RunScript) -> Iterator[tuple[str, bool]]:
     """Gold scripts must be reproducible, grounded, verified and correct; naive ones wrong."""
     if problem.solution is not None:
         first, again = run(problem, problem.solution, 1), run(problem, problem.solution, 2)
         for fact in ("finished", "grounded", "verified"):
             if not getattr(first, fact):
-                yield f"the solution is not {fact} when it is run ({first.stop_reason})"
+                yield f"the solution is not {fact} when it is run ({first.stop_reason})", True
         if problem.values and not first.correct:
-            yield "the solution is not correct when it is run"
+            yield "the solution is not correct when it is run", True
         facts = ("finished", "grounded", "verified", "correct")
         if any(getattr(first, fact) != getattr(again, fact) for fact in facts):
-            yield "the solution depends on the seed of the session"
+            yield "the solution depends on the seed of the session", True
+        if first.correct:
+            for name in _passing_corruptions(problem, first):
+                yield f"the solution stays correct when `{name}` is corrupted", True
+        if (took := sum(cell.wall_s for cell in first.cells)) > SLOW_S:
+            yield f"the solution takes {took:.0f} s; {SLOW_S:.0f} s are meant to be enough", False
     if problem.naive is not None:
         careless = run(problem, problem.naive, 1)
         if not careless.grounded or careless.correct:
-            yield "the careless solution is not grounded and wrong when it is run"
+            yield "the careless solution is not grounded and wrong when it is run", True
+
+
+def _passing_corruptions(problem: Problem, solution: Solution) -> Iterator[str]:
+    """Names of certified values that may be wrong in a digit without the gold's answer failing."""
+    for name, corrupted in corruptions(problem):
+        if grade(corrupted, answer=solution.answer, values=solution.values).correct:
+            yield name
+
+
+def corruptions(problem: Problem) -> Iterator[tuple[str, Problem]]:
+    """The problem with one digit of one certified value changed, for each that must be right.
+
+    Digits that count for no more than twice the tolerance are left: a right answer may be within
+    the tolerance of both.
+    """
+    for place, certified in enumerate(problem.values):
+        for text in change_digits(certified, margin=2):
+            values = list(problem.values)
+            values[place] = certified.model_copy(update={"value": text})
+            yield certified.name, problem.model_copy(update={"values": tuple(values)})
 
 
 # ---- duplicates ----------------------------------------------------------------------

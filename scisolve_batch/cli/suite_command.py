@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import textwrap
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
-from scisolve_batch.audit import audit_suite
+from scisolve_batch.audit import audit_suite, without_faults
+from scisolve_batch.batch.progress import open_progress
 from scisolve_batch.errors import UsageError
 from scisolve_batch.records import Problem
 from scisolve_batch.suite import bundled_names, json_schema, load_suite, select, write_lock
 from scisolve_batch.suite.editors import SchemaKind
+
+if TYPE_CHECKING:
+    from scisolve_batch.cli.script_runner import ScriptRuns
 
 
 @click.group("suite", short_help="Check, pin, list, test and begin suites.")
@@ -104,34 +109,61 @@ def schema(kind: SchemaKind) -> None:
 
 
 @command.command("selftest")
-@click.argument("suite")
+@click.argument("suites", metavar="SUITE...", nargs=-1, required=True)
 @click.option("--run/--no-run", default=True, help="Also run the scripted solutions, twice.")
+@click.option("-j", "--jobs", type=click.IntRange(1, 512), default=2, help="Worker processes.")
+@click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_context
-def selftest(ctx: click.Context, /, *, suite: str, run: bool) -> None:
-    """Look for faults in the content of SUITE.
+def selftest(
+    ctx: click.Context, /, *, suites: tuple[str, ...], run: bool, jobs: int, quiet: bool
+) -> None:
+    """Look for faults in the content of each SUITE.
 
     Certified values and tolerances, answers in statements, duplicates, data, licences; and the
     scripted solutions are run twice with different seeds: they must be finished, grounded,
-    verified and correct. Exits 1 when a serious fault is found.
+    verified and correct, and wrong as soon as a certified value is corrupted. Careless ones must
+    be grounded and wrong. Exits 1 when a serious fault is found.
     """
-    loaded = load_suite(suite)
-    if run:
-        from scisolve_batch.cli.script_runner import script_runner  # noqa: PLC0415
+    from scisolve_batch.cli.script_runner import ScriptRuns  # noqa: PLC0415  # only here
 
-        with script_runner() as run_script:
-            findings = audit_suite(loaded, run=run_script)
-    else:
-        findings = audit_suite(loaded)
-    for finding in findings:
-        mark = "!" if finding.serious else " "
-        click.echo(f"{mark} {finding.problem_id}: {finding.what}")
-    serious = sum(finding.serious for finding in findings)
-    ungold = sum(problem.solution is None for problem in loaded.problems)
-    click.echo(
-        f"{loaded.ref.id}: {len(loaded.problems)} problems, {serious} faults, "
-        f"{len(findings) - serious} remarks, {ungold} without a scripted solution"
-    )
+    runs = ScriptRuns() if run else None
+    serious = 0
+    for name in suites:
+        loaded = load_suite(name)
+        if runs is not None:
+            runs.run(
+                without_faults(loaded), jobs=jobs, progress=partial(open_progress, quiet=quiet)
+            )
+        findings = audit_suite(loaded, run=runs)
+        for finding in findings:
+            mark = "!" if finding.serious else " "
+            click.echo(f"{mark} {finding.problem_id}: {finding.what}")
+        faults = sum(finding.serious for finding in findings)
+        ungold = sum(problem.solution is None for problem in loaded.problems)
+        click.echo(
+            f"{loaded.ref.id}: {len(loaded.problems)} problems, {faults} faults, "
+            f"{len(findings) - faults} remarks, {ungold} without a scripted solution"
+        )
+        serious += faults
+    if runs is not None:
+        _describe_times(runs)
     ctx.exit(1 if serious else 0)
+
+
+def _describe_times(runs: ScriptRuns) -> None:
+    """How long the cells took, and which problems took longest."""
+    took: dict[str, float] = {}
+    cells = 0
+    for (_, script, _), solution in runs.solutions.items():
+        cells += len(solution.cells)
+        name = f"{solution.problem_id} ({Path(script).parent.name})"
+        took[name] = max(took.get(name, 0.0), sum(cell.wall_s for cell in solution.cells))
+    total = sum(solution.cell_s for solution in runs.solutions.values())
+    slowest = sorted(took.items(), key=lambda item: -item[1])[:5]
+    longest = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in slowest)
+    click.echo(
+        f"{len(runs.solutions)} runs, {cells} cells, {total:.1f} s in cells; longest: {longest}"
+    )
 
 
 _NEW_PROBLEM = """\

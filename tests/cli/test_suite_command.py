@@ -3,6 +3,8 @@
 import json
 
 import pytest
+import yaml
+from scripts import GOOD, changed
 
 
 def test_a_problem_that_was_just_begun_works_as_it_is(call_here, tmp_path):
@@ -17,15 +19,65 @@ def test_a_problem_that_was_just_begun_works_as_it_is(call_here, tmp_path):
     assert code == 2 and "exists already" in err
 
 
-def test_selftest_runs_the_solutions_and_exits_1_when_one_is_wrong(command, tmp_path):
-    assert command("suite", "new", "good").returncode == 0
-    assert command("suite", "new", "bad").returncode == 0
-    script = tmp_path / "bad.solution.yaml"
-    script.write_text(script.read_text().replace("1.4142136", "1.4142138"))
-    (tmp_path / "s.yaml").write_text("format: 1\nid: s\nproblems: [good.yaml, bad.yaml]\n")
-    ended = command("suite", "selftest", "s.yaml")
+def reporting(code, text):
+    """A checked report of what some code makes of x."""
+    finish = {**GOOD[-1]["finish_solution"], "answer": f"x = {text}"}
+    finish["values"] = [{"name": "x", "value": text}]
+    return [{"run_python": code}, GOOD[1], {"finish_solution": finish}]
+
+
+BAD = {
+    "wrong": (
+        reporting("x = 1.4142138\nprint('x =', x)", "1.4142138"),
+        "the solution is not correct when it is run",
+    ),
+    "invented": (changed("x = 1.42421356"), "the solution is not grounded when it is run"),
+    "unchecked": (
+        [GOOD[0], {"finish_solution": {**GOOD[-1]["finish_solution"], "verification": {
+            "kind": "invariant", "description": "none", "evidence_cell": 9}}}] * 2,
+        "the solution is not verified when it is run",
+    ),
+    "mute": ([{"text": "I give up."}, {"text": "Still."}], "the solution is not finished when it is run (no_tool_calls)"),
+    "drawn": (  # with the seeds that its runs have, once right and once wrong
+        [
+            {"run_python": "r = np.random.rand()\nx = 2**0.5 + (r > 0.5) * 1.0\nprint('x =', x)"},
+            GOOD[1],
+            {"finish_solution": {**GOOD[-1]["finish_solution"], "answer": "x = {x}",
+                                 "values": [{"name": "x", "expression": "x"}]}},
+        ],
+        "the solution depends on the seed of the session",
+    ),
+}  # fmt: skip
+
+
+def test_selftest_runs_the_solutions_and_names_each_kind_of_fault(command, write_suite):
+    suite = write_suite({"good": GOOD, **{name: script for name, (script, _) in BAD.items()}})
+    careless = yaml.safe_load(suite.read_text())
+    careless["problems"][0]["naive"] = "good.yaml"
+    suite.write_text(yaml.safe_dump(careless))
+    ended = command("suite", "selftest", suite, "--quiet")
     assert ended.returncode == 1, ended.stderr
-    assert "! bad: " in ended.stdout and "good:" not in ended.stdout
+    *lines, verdict, times = ended.stdout.splitlines()
+    for name, (_, what) in BAD.items():
+        assert any(line.startswith(f"! {name}: {what}") for line in lines), (name, lines)
+    about_good = [line for line in lines if line.startswith("! good: ")]
+    assert about_good == [
+        "! good: the careless solution's answer is graded correct",
+        "! good: the careless solution is not grounded and wrong when it is run",
+    ]
+    assert verdict.startswith("small: 6 problems, ")
+    assert times.startswith("12 runs, 2") and "longest: " in times
+
+
+@pytest.mark.slow
+def test_selftest_runs_what_suites_share_once(command, write_suite):
+    one, other = write_suite({"good": GOOD}), write_suite({"good": GOOD}, name="other")
+    ended = command("suite", "selftest", one, other, "--quiet")
+    assert ended.returncode == 0, ended.stdout
+    small, other, times = ended.stdout.splitlines()
+    assert small == "small: 1 problems, 0 faults, 0 remarks, 0 without a scripted solution"
+    assert other.startswith("other: 1 problems, 0 faults")
+    assert times.startswith("2 runs, 4 cells, ")
 
 
 def test_the_bundled_suites_are_listed_with_their_problems(call_here):

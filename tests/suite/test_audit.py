@@ -2,20 +2,26 @@ from decimal import Decimal
 
 import pytest
 
-from scisolve_batch.audit import audit_suite, change_digits
-from scisolve_batch.grading import tolerance
+from scisolve_batch import audit
+from scisolve_batch.audit import audit_suite, change_digits, corruptions
+from scisolve_batch.grading import grade, tolerance
 from scisolve_batch.records import (
+    Cell,
     CertifiedValue,
     DataFile,
     Grade,
+    Grounding,
+    GroundingVerdict,
     KnownWrong,
     Limits,
     Problem,
+    ReportedValue,
     Solution,
     StopReason,
     SuiteRef,
+    Verification,
 )
-from scisolve_batch.suite import Suite, bundled_names, load_suite
+from scisolve_batch.suite import Suite, bundled_names, load_suite, select
 
 VALUE = CertifiedValue(name="x", value="0.73908513", rtol=1e-6, digits=8, report_digits=7)
 GOOD = Problem(
@@ -42,7 +48,11 @@ def test_a_good_problem_has_no_finding():
 
 
 def test_the_bundled_suites_have_no_serious_finding():
+    whole = {problem.id for name in ("all", "faults") for problem in load_suite(name).problems}
     for name in bundled_names():
+        if name not in ("all", "faults"):
+            assert {problem.id for problem in load_suite(name).problems} <= whole
+    for name in ("all", "faults"):
         assert [one for one in audit_suite(load_suite(name)) if one.serious] == [], name
 
 
@@ -57,6 +67,7 @@ def test_the_bundled_suites_have_no_serious_finding():
         ({"values": certified(value="7", exact=True, rtol=None, digits=1, report_digits=None)}, "every value (`x`) is a small"),
         ({"data": (DataFile(file="d.csv", path="/nonexistent/d.csv", sha256="0"),), "statement": "x of d.csv"}, "the data file /nonexistent/d.csv cannot be read"),
         ({"data": (DataFile(file="d.csv", path=__file__, sha256="0"),), "statement": "x of d.csv"}, "changed since the suite was read"),
+        ({"values": certified(unit="wizards")}, "`x` has the unit `wizards`, which only the same word meets"),
         ({"known_wrong": (KnownWrong(method="m", values={"x": "0.7390851"}),)}, "the known wrong value of `x` is graded correct"),
     ],
 )  # fmt: skip
@@ -164,3 +175,64 @@ def test_scripts_are_run_when_a_runner_is_given(tmp_path):
         "the solution is not verified when it is run (max_turns)",
         "the solution depends on the seed of the session",
     ]
+
+
+def finished(values, *, cells=()):
+    """A finished, grounded and checked solution that reports these values."""
+    return Solution(
+        problem_id=GOOD.id,
+        model="scripted",
+        stop_reason=StopReason.FINISHED,
+        answer="See the values.",
+        values=values,
+        verification=Verification(kind="invariant", description="d", evidence_cell=2, valid=True),
+        grounding=Grounding(policy="decimal", verdict=GroundingVerdict.GROUNDED),
+        grade=grade(GOOD, answer=None, values=values),
+        cells=cells,
+    )
+
+
+def test_every_corruption_of_a_certified_value_fails_the_gold_or_is_named(tmp_path, monkeypatch):
+    path = write_script(tmp_path, SCRIPT.format("0.7390851"))
+    problem = GOOD.model_copy(update={"solution": path})
+    right = finished((ReportedValue(name="x", value="0.73908513"),))
+    corrupted = [one.values[0].value for _, one in corruptions(problem)]
+    assert corrupted == ["0.83908513", "0.74908513", "0.74008513", "0.73918513", "0.73909513"]
+    assert findings(problem, run=lambda *_: right) == []
+    # A grader that lets everything pass is noticed.
+    monkeypatch.setattr(audit, "grade", lambda *_, **__: Grade(correct=True, fraction=1.0))
+    found = [what for _, what in findings(problem, run=lambda *_: right)]
+    assert found == ["the solution stays correct when `x` is corrupted"] * 5
+
+
+def test_a_slow_solution_is_a_remark(tmp_path):
+    path = write_script(tmp_path, SCRIPT.format("0.7390851"))
+    slow = finished(
+        (ReportedValue(name="x", value="0.7390851"),), cells=(Cell(index=1, wall_s=21.0),)
+    )
+    suite = Suite(
+        SuiteRef(id="s", digest="d"), (GOOD.model_copy(update={"solution": path}),), Limits()
+    )
+    (found,) = audit_suite(suite, run=lambda *_: slow)
+    assert found.what == "the solution takes 21 s; 20 s are meant to be enough"
+    assert not found.serious
+
+
+EIGHTHS = [pytest.param(k, marks=[pytest.mark.slow] * (k > 1)) for k in range(1, 9)]
+
+
+@pytest.mark.parametrize("part", EIGHTHS)
+def test_every_corruption_of_a_bundled_certified_value_is_graded_wrong(part):
+    count = 0
+    for problem in select(load_suite("all"), shard=f"{part}/8").problems:
+        values = [ReportedValue(name=v.name, value=v.value, unit=v.unit) for v in problem.values]
+        assert grade(problem, answer=None, values=values).correct
+        for which, corrupted in corruptions(problem):
+            verdicts = {
+                one.name: one.verdict.value
+                for one in grade(corrupted, answer=None, values=values).values
+            }
+            assert verdicts.pop(which) == "wrong"
+            assert set(verdicts.values()) <= {"correct"}
+            count += 1
+    assert count > 300

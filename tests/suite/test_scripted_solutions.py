@@ -3,7 +3,8 @@ from decimal import Decimal
 
 import pytest
 
-from scisolve_batch.audit import audit_suite
+from scisolve_batch.audit import audit_suite, corruptions
+from scisolve_batch.grading import grade
 from scisolve_batch.suite import load_suite, select
 
 NUMBER = re.compile(r"(?<![\w.])-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![\w]|\.[0-9])")
@@ -28,6 +29,9 @@ def check(solution, problem):
     assert not solution.refusals
     assert solution.grounded, solution.ungrounded
     assert solution.verified, solution.verification
+    for name, corrupted in corruptions(problem):
+        regraded = grade(corrupted, answer=solution.answer, values=solution.values)
+        assert not regraded.correct, name
     assert solution.correct, [(v.name, v.reported, v.certified) for v in solution.grade.values]
     assert [one.how for one in solution.grade.values] == ["structured"] * len(problem.values)
     assert solution.verification.evidence_cell > 1
