@@ -24,6 +24,7 @@ from scisolve_batch.errors import RunDirError
 from scisolve_batch.records import (
     FORMAT,
     Cell,
+    JournalEvent,
     JournalLine,
     Manifest,
     PlannedProblem,
@@ -84,27 +85,31 @@ def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("wb") as file:
-            file.write(data)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
+        _write(beside, data, os.O_TRUNC, durable=durable)
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
         raise RunDirError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _append(path: Path, line: Any, *, durable: bool = False) -> None:
-    data = encode_json(line) + b"\n"
+def _append(path: Path, data: bytes, *, durable: bool = False) -> None:
     try:
-        with path.open("ab") as file:
-            file.write(data)
-            if durable:
-                file.flush()
-                os.fdatasync(file.fileno())
+        _write(path, data, os.O_APPEND, durable=durable)
     except OSError as error:
         raise RunDirError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _write(path: Path, data: bytes, how: int, *, durable: bool) -> None:
+    """Write straight to the descriptor: these files are many and small."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | how, 0o666)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        if durable:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _read_lines(path: Path) -> Iterator[Any]:
@@ -183,15 +188,19 @@ class ProblemDir:
 
     def append_message(self, message: dict[str, Any]) -> None:
         """Add a message to the transcript."""
-        _append(self.path / TRANSCRIPT, message)
+        _append(self.path / TRANSCRIPT, encode_json(message) + b"\n")
 
     def write_cell(self, cell: Cell) -> None:
         """Write a cell's code, output and record; the record last, so that it stands for all."""
-        stem = f"{cell.index:02d}"
-        write_whole(self.cells / f"{stem}.py", cell.code.encode("utf-8", "backslashreplace"))
-        write_whole(self.cells / f"{stem}.out", cell.stdout.encode("utf-8", "backslashreplace"))
-        write_whole(self.cells / f"{stem}.err", cell.stderr.encode("utf-8", "backslashreplace"))
-        write_whole(self.cells / f"{stem}.json", encode_record(_cell_meta(cell)))
+        record = self.cells / f"{cell.index:02d}.json"
+        for suffix, text in ((".py", cell.code), (".out", cell.stdout), (".err", cell.stderr)):
+            path = record.with_suffix(suffix)
+            try:
+                _write(path, text.encode("utf-8", "backslashreplace"), os.O_TRUNC, durable=False)
+            except OSError as error:
+                what = error.strerror or error
+                raise RunDirError(f"{path}: cannot be written: {what}") from error
+        write_whole(record, encode_record(_cell_meta(cell)))
 
     def write_solution(self, solution: Solution) -> None:
         """Write the record of the problem, durably."""
@@ -201,11 +210,11 @@ class ProblemDir:
 
     def digest(self) -> str:
         """SHA-256 over the names and bytes of all evidence; the working folder is not evidence."""
+        names = [name for name in _files_below(str(self.path)) if not name.startswith("work/")]
         found = hashlib.sha256()
-        for path in sorted(self.path.rglob("*")):
-            name = path.relative_to(self.path)
-            if path.is_file() and name.parts[0] != "work":
-                found.update(f"{name.as_posix()} {_sha256(path.read_bytes())}\n".encode())
+        for name in sorted(names, key=lambda name: name.split("/")):
+            with open(f"{self.path}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - in bulk
+                found.update(f"{name} {_sha256(file.read())}\n".encode())
         return found.hexdigest()
 
     # -- reading --
@@ -340,9 +349,13 @@ class RunDir:
         """
         if not (self.path / MANIFEST).exists():
             raise RunDirError(f"{self.path}: the run directory was removed while the run went on")
-        line = line.model_copy(update={"chain": link(self._chain, line)})
-        _append(self.path / JOURNAL, line.model_dump(mode="json"), durable=True)
-        self._chain = line.chain or ""
+        content = line.model_dump(mode="json", exclude={"chain"})
+        chain = _chained(self._chain, content)
+        # What was only begun is begun again; a later line that must not be lost takes it along.
+        durable = line.event is not JournalEvent.DISPATCHED
+        data = encode_json({**content, "chain": chain}) + b"\n"
+        _append(self.path / JOURNAL, data, durable=durable)
+        self._chain = chain
 
     def manifest_digest(self) -> str:
         """SHA-256 of the manifest's file."""
@@ -399,9 +412,22 @@ class RunDir:
 
 def link(chain: str, line: JournalLine) -> str:
     """The chain's next link: SHA-256 over the last one and a line's content."""
-    content = line.model_dump(mode="json", exclude={"chain"})
+    return _chained(chain, line.model_dump(mode="json", exclude={"chain"}))
+
+
+def _chained(chain: str, content: dict[str, Any]) -> str:
     data = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     return _sha256(chain.encode() + data)
+
+
+def _files_below(folder: str, before: str = "") -> Iterator[str]:
+    """Every file below a folder, as its path within, with `/` on every system."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files_below(entry.path, f"{before}{entry.name}/")
+            elif entry.is_file():
+                yield before + entry.name
 
 
 def _sha256(data: bytes) -> str:
