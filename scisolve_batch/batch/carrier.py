@@ -13,6 +13,7 @@ from time import monotonic, time
 
 from scisolve_batch.batch.pool import Died, Pool
 from scisolve_batch.batch.progress import Progress
+from scisolve_batch.batch.resume import is_final
 from scisolve_batch.batch.scheduler import (
     Action,
     Attempt,
@@ -36,7 +37,7 @@ from scisolve_batch.batch.scheduler import (
 from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import StopLevel, Stops
 from scisolve_batch.batch.worker import (
-    Doing,
+    STACK,
     Job,
     Ready,
     Replied,
@@ -60,10 +61,12 @@ from scisolve_batch.records import (
     Settings,
     StopReason,
 )
-from scisolve_batch.rundir import RunDir
+from scisolve_batch.rundir import RunDir, write_whole
 
 STATUS_EVERY_S = 0.2
 """Changes of `status.json` are at least this far apart."""
+STATUS_AT_LEAST_S = 5.0
+"""Without any change it is written again after this time, to show that the run lives."""
 PULSE_EVERY_S = 1.0
 """How often the display hears what is being waited for."""
 
@@ -83,12 +86,15 @@ class Carrier:
     rate: RateControl
     total: int
     watch: dict[int, RunningProblem] = field(default_factory=dict)
+    stacks: dict[Attempt, str] = field(default_factory=dict)
+    final: int = 0
     fatal: str | None = None
     out_of_money: bool = False
     exitcode: int | None = None
     rate_seen: int = 0
     stop_level: StopLevel = StopLevel.NONE
-    status_due: float | None = 0.0
+    status_due: float = 0.0
+    status: RunStatus | None = None
     pulse_due: float = 0.0
 
     def run_to_end(self) -> None:
@@ -107,7 +113,6 @@ class Carrier:
         while not self.scheduler.done:
             for worker, message in self.pool.listen(self.patience()):
                 self.hear(worker, message)
-                self.status_due = self.status_due or monotonic() + STATUS_EVERY_S
             self.hear_stops()
             self.tell(Tick())
             self.show()
@@ -118,31 +123,45 @@ class Carrier:
 
     def patience(self) -> float:
         """Seconds to listen at most: until a deadline, or until something is to be shown."""
-        due = [self.pulse_due]
-        if self.status_due is not None:
-            due.append(self.status_due)
+        due = min(self.pulse_due, self.status_due)
         if (wake := self.scheduler.wake_time()) is not None:
-            due.append(wake)
-        return max(0.0, min(due) - monotonic())
+            due = min(due, wake)
+        return max(0.0, due - monotonic())
 
     def show(self) -> None:
         """Write `status.json` when something changed, and give the display its pulse."""
-        if self.status_due is not None and (monotonic() >= self.status_due or self.scheduler.done):
-            self.status_due = None
-            self.run.write_status(
-                RunStatus(
-                    at=time(),
-                    pid=os.getpid(),
-                    total=self.total,
-                    settled=len(self.scheduler.settled),
-                    waiting=len(self.scheduler.waiting),
-                    stopping=self.scheduler.stopping,
-                    running=tuple(self.watch.values()),
-                )
-            )
-        if monotonic() >= self.pulse_due:
-            self.pulse_due = monotonic() + PULSE_EVERY_S
+        now = monotonic()
+        if now >= self.status_due or self.scheduler.done:
+            self.status_due = now + STATUS_EVERY_S
+            self.write_status()
+        if now >= self.pulse_due:
+            self.pulse_due = now + PULSE_EVERY_S
             self.display.pulse(tuple(self.watch.values()))
+
+    def write_status(self) -> None:
+        """Write what the run is doing, unless that was written not long ago."""
+        for worker, before in self.watch.items():
+            if (line := self.pool.doing(worker)) and line[1] >= before.started:
+                update = {"doing": line[0], "since": line[1]}
+                self.watch[worker] = before.model_copy(update=update)
+        status = RunStatus(
+            at=time(),
+            pid=os.getpid(),
+            total=self.total,
+            settled=len(self.scheduler.settled),
+            waiting=self.scheduler.waiting_count,
+            stopping=self.scheduler.stopping,
+            running=tuple(self.watch.values()),
+        )
+        last = self.status
+        if (
+            last is not None
+            and status.at < last.at + STATUS_AT_LEAST_S
+            and status.model_copy(update={"at": last.at}) == last
+        ):
+            return
+        self.status = status
+        self.run.write_status(status)
 
     def tell(self, event: Event) -> None:
         """Let the scheduler decide about an event, and do what it says."""
@@ -153,10 +172,6 @@ class Carrier:
         match message:
             case Ready():
                 self.tell(WorkerReady(worker))
-            case Doing(what):
-                if worker in self.watch:
-                    update = {"doing": what, "since": time()}
-                    self.watch[worker] = self.watch[worker].model_copy(update=update)
             case Replied():
                 self.hear_reply(worker, message)
             case Throttled(kind, retry_after_s):
@@ -202,7 +217,7 @@ class Carrier:
 
     def mind_the_purse(self) -> None:
         """Start nothing more when a further problem could not be paid for."""
-        if not self.out_of_money and self.scheduler.waiting and self.purse.is_empty():
+        if not self.out_of_money and self.scheduler.waiting_count and self.purse.is_empty():
             self.out_of_money = True
             self.display.say(f"stopping: {self.purse.spent.usd:.2f} USD are spent, the cap is near")
             self.tell(StopRequested())
@@ -210,6 +225,7 @@ class Carrier:
     def settle(self, result: Settled, *, worker: int | None) -> None:
         """A record is on disk: say so, in the journal first."""
         self.log(JournalEvent.SETTLED, result.attempt, worker=worker, digest=result.digest)
+        self.final += is_final(result.stop_reason, result.failure)
         self.display.settled(result)
         if result.failure and result.failure.kind in FATAL_MODEL_ERRORS and self.fatal is None:
             self.fatal = result.failure.message
@@ -240,7 +256,7 @@ class Carrier:
                 case Dispatch(worker, attempt):
                     self.dispatch(worker, attempt)
                 case KillWorker(worker, loss):
-                    self.pool.kill(worker, ask_for_stack=loss is Loss.TIMED_OUT)
+                    self.kill(worker, loss)
                 case RetireWorker(worker):
                     self.pool.send(worker, None)
                 case RecordLoss():
@@ -260,6 +276,7 @@ class Carrier:
             seed=seed,
             cap=self.purse.begin(attempt),
         )
+        now = time()  # before the worker can say what it does
         self.pool.send(worker, job)
         self.watch[worker] = RunningProblem(
             problem_id=attempt.problem_id,
@@ -268,9 +285,15 @@ class Carrier:
             worker=worker,
             pid=self.pool.pid(worker),
             doing="start",
-            since=time(),
-            started=time(),
+            since=now,
+            started=now,
         )
+
+    def kill(self, worker: int, loss: Loss) -> None:
+        """Kill a worker; what it was doing at its deadline is kept for the record."""
+        stack = self.pool.kill(worker, ask_for_stack=loss is Loss.TIMED_OUT)
+        if stack:
+            self.stacks[self.scheduler.running[worker]] = stack
 
     def record_loss(self, loss: RecordLoss) -> None:
         """Write the record that a lost worker could not write."""
@@ -290,6 +313,8 @@ class Carrier:
                 }
             )
             folder.path.mkdir(parents=True, exist_ok=True)
+            if stack := self.stacks.pop(attempt, ""):
+                write_whole(folder.path / STACK, stack.encode())
             folder.write_solution(solution)
         if loss.retry:
             self.log(JournalEvent.LOST, attempt, detail=str(loss.loss))

@@ -10,6 +10,7 @@ from scisolve_batch.errors import FATAL_MODEL_ERRORS
 from scisolve_batch.model.budget import Spend
 from scisolve_batch.model.prices import NANO
 from scisolve_batch.records import (
+    Failure,
     JournalEvent,
     JournalLine,
     Manifest,
@@ -26,11 +27,15 @@ FREE_SETTINGS = frozenset(
 """Settings that may change between two parts of a run: they do not change any answer."""
 
 
-def is_final(solution: Solution) -> bool:
+def is_final(stop_reason: StopReason, failure: Failure | None) -> bool:
     """Whether a record stands: it was neither interrupted nor stopped by the run's own failure."""
-    if solution.stop_reason is StopReason.INTERRUPTED:
+    if stop_reason is StopReason.INTERRUPTED:
         return False
-    return solution.failure is None or solution.failure.kind not in FATAL_MODEL_ERRORS
+    return failure is None or failure.kind not in FATAL_MODEL_ERRORS
+
+
+def _stands(solution: Solution | None) -> bool:
+    return solution is not None and is_final(solution.stop_reason, solution.failure)
 
 
 def plan_rest(run: RunDir) -> list[Attempt]:
@@ -53,7 +58,7 @@ def plan_rest(run: RunDir) -> list[Attempt]:
     rest = []
     for planned, solution in run.solutions():
         key = (planned.problem_id, planned.sample)
-        if solution is not None and is_final(solution) and key not in given_up:
+        if _stands(solution) and key not in given_up:
             continue
         rest.append(Attempt(*key, last_attempt.get(key, 0) + 1))
     return rest

@@ -167,6 +167,7 @@ def _work_through(
     open_model: OpenModel | None,
 ) -> RunOutcome:
     problems = run.manifest.problems
+    by_id = {problem.id: problem for problem in problems}
     if split_model(settings.model)[0] == "anthropic":
         load_sdk()  # once here, instead of once in every worker that is forked off
     display = progress(len(attempts))
@@ -174,7 +175,7 @@ def _work_through(
         carrier = Carrier(
             run=run,
             settings=settings,
-            problems={problem.id: problem for problem in problems},
+            problems=by_id,
             display=display,
             stops=stops,
             purse=Purse(settings, spent_so_far(run)),
@@ -190,6 +191,7 @@ def _work_through(
                 keeper.connect,
                 settings,
                 open_model or make_opener(settings),
+                problems=by_id,
                 wake=(stops.wake,),
             ),
         )
@@ -200,7 +202,7 @@ def _work_through(
             display.close()
     return RunOutcome(
         path=run.path,
-        unfinished=len(plan_rest(run)),
+        unfinished=len(attempts) - carrier.final,
         fatal=carrier.fatal,
         out_of_money=carrier.out_of_money,
     )

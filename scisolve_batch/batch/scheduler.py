@@ -222,6 +222,11 @@ class Scheduler:
         """What has not been started."""
         return tuple(self._queue)
 
+    @property
+    def waiting_count(self) -> int:
+        """How many have not been started."""
+        return len(self._queue)
+
     def wake_time(self) -> float | None:
         """The clock's reading at which a `Tick` is due, if one is."""
         times = [run.deadline for run in self._running.values() if not run.killed]

@@ -20,12 +20,14 @@ class Purse:
     Attributes:
         settings: the caps.
         spent_before: what earlier parts of the run spent.
-        costs: what each settled problem of this part cost.
+        ended: attempts of this part that are over.
+        ended_usd: what they cost together.
     """
 
     settings: Settings
     spent_before: Spend = Spend()
-    costs: list[Spend] = field(default_factory=list)
+    ended: int = 0
+    ended_usd: float = 0.0
     _ledger: Ledger = field(init=False)
     _open: dict[Attempt, Spend] = field(init=False, default_factory=dict)
 
@@ -56,9 +58,7 @@ class Purse:
         if self.settings.max_usd is None:
             return False
         usd = self.share().usd or 0.0
-        if not self.costs:
-            return usd <= 0.0
-        return usd < sum(cost.usd for cost in self.costs) / len(self.costs) or usd <= 0.0
+        return usd <= 0.0 or (self.ended > 0 and usd < self.ended_usd / self.ended)
 
     def begin(self, attempt: Attempt) -> Cap:
         """Set a share aside for an attempt."""
@@ -77,7 +77,8 @@ class Purse:
     def end(self, attempt: Attempt) -> None:
         """An attempt is over; what it did not spend is free again."""
         self._ledger.release(_key(attempt))
-        self.costs.append(self._open.pop(attempt, Spend()))
+        self.ended += 1
+        self.ended_usd += self._open.pop(attempt, Spend()).usd
 
 
 def _key(attempt: Attempt) -> str:

@@ -7,23 +7,25 @@ holds one problem at a time, so its death costs one problem.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import hashlib
 import os
 import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Protocol
+from typing import IO, NamedTuple, Protocol
 
 from scisolve_batch.agent import events
 from scisolve_batch.agent.loop import solve
+from scisolve_batch.batch.board import Board
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.errors import ModelError, RunDirError, ScisolveError, SessionError
 from scisolve_batch.executor import linux
@@ -80,19 +82,21 @@ class Job:
     cap: Cap = Cap()
 
 
+class Order(NamedTuple):
+    """A job as it is sent to a worker, which has the problems."""
+
+    attempt: Attempt
+    folder: str
+    seed: int
+    cap: Cap
+
+
 # ---- what a worker says --------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
     """The worker waits for a problem."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doing:
-    """What the worker's problem waits for: `model`, `cell 3`, `grounding`."""
-
-    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ class Settled:
     digest: str
 
 
-Said = Ready | Doing | Replied | Throttled | Settled
+Said = Ready | Replied | Throttled | Settled
 
 
 def settled(attempt: Attempt, solution: Solution, folder: ProblemDir) -> Settled:
@@ -349,6 +353,9 @@ def work(
     source: SessionSource,
     settings: Settings,
     open_model: OpenModel,
+    problems: Mapping[str, Problem],
+    board: Board,
+    stack: IO[bytes],
     others: Sequence[Connection],
     parent: int,
 ) -> None:
@@ -359,10 +366,15 @@ def work(
         source: this worker's sessions.
         settings: how problems are run.
         open_model: makes models.
+        problems: every problem that may be ordered, by id.
+        board: where it is said what is being waited for.
+        stack: receives this process's Python stack when SIGUSR1 comes.
         others: the parent's ends of all pipes; a forked process holds copies of them.
         parent: the parent's process id; without it there is nobody to work for.
     """
     _leave_the_terminal(others, parent=parent)
+    gc.freeze()  # what came from the parent stays; looking at it over and over would copy it
+    faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True, chain=False)
 
     def say(message: Said) -> None:
         pipe.send(message)
@@ -371,46 +383,51 @@ def work(
     # the run directory gone, the parent meets the same fault and says so.
     with suppress(BrokenPipeError, EOFError, ConnectionResetError, RunDirError, OSError), source:
         say(Ready())
-        while (job := pipe.recv()) is not None:
-            with _stack_on_demand(job.folder):
-                solution = run_problem(
-                    job,
-                    settings=settings,
-                    source=source,
-                    open_model=open_model,
-                    observe=_narrate(say),
-                    on_throttle=lambda error: say(Throttled(error.kind, error.retry_after_s)),
-                )
+        while (order := pipe.recv()) is not None:
+            job = Job(
+                attempt=order.attempt,
+                problem=problems[order.attempt.problem_id],
+                folder=Path(order.folder),
+                seed=order.seed,
+                cap=order.cap,
+            )
+            board.write("start")
+            solution = run_problem(
+                job,
+                settings=settings,
+                source=source,
+                open_model=open_model,
+                observe=_narrate(board, say),
+                on_throttle=_complain(board, say),
+            )
             say(settled(job.attempt, solution, ProblemDir(job.folder)))
 
 
-@contextmanager
-def _stack_on_demand(folder: Path) -> Iterator[None]:
-    """While this problem runs, SIGUSR1 writes the worker's Python stack into its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / STACK
-    with path.open("w") as file:
-        faulthandler.register(signal.SIGUSR1, file=file, all_threads=True, chain=False)
-        try:
-            yield
-        finally:
-            faulthandler.unregister(signal.SIGUSR1)
-    path.unlink()
+def _narrate(board: Board, say: Callable[[Said], None]) -> events.Observer:
+    """Say on the board what is waited for, and to the parent what it has to act upon."""
 
-
-def _narrate(say: Callable[[Said], None]) -> events.Observer:
     def observe(event: events.Event) -> None:
         match event:
             case events.TurnStarted():
-                say(Doing("model"))
+                board.write("model")
             case events.TurnFinished(turn, _, spend) if turn.wait_s > 0 or spend.tokens:
                 say(Replied(turn.wait_s, spend))
             case events.CellStarted(index):
-                say(Doing(f"cell {index}"))
+                board.write(f"cell {index}")
             case events.CellFinished():
-                say(Doing("check"))
+                board.write("check")
 
     return observe
+
+
+def _complain(board: Board, say: Callable[[Said], None]) -> Callable[[ModelError], None]:
+    """Pass on that the service is asked too much; its next try is a wait of another kind."""
+
+    def throttled(error: ModelError) -> None:
+        board.write("rate limit")
+        say(Throttled(error.kind, error.retry_after_s))
+
+    return throttled
 
 
 def _leave_the_terminal(others: Sequence[Connection], *, parent: int) -> None:

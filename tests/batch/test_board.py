@@ -1,0 +1,32 @@
+"""The board: what one process writes, others read, whole or not at all."""
+
+import os
+import time
+
+from scisolve_batch.batch.board import Board
+
+
+def test_a_forked_process_writes_and_the_other_reads():
+    board = Board()
+    assert board.read() is None
+    before = time.time()
+    pid = os.fork()
+    if pid == 0:
+        board.write("cell 3")
+        os._exit(0)
+    os.waitpid(pid, 0)
+    doing, since = board.read()
+    assert doing == "cell 3" and before <= since <= time.time()
+    board.write("rate limit")
+    assert board.read()[0] == "rate limit"
+    board.close()
+
+
+def test_a_line_that_is_being_written_is_not_read_by_half():
+    board = Board()
+    board.write("cell 1")
+    board._page[14] ^= 1  # as if the writer had come so far
+    assert board.read() is None
+    board.write("x" * 500)
+    assert board.read()[0] == "x" * 120
+    board.close()
