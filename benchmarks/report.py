@@ -1,16 +1,22 @@
-"""What a report costs, as ratios to a plain `json.load` loop over the same files.
+"""What reports cost, beside the loop that people write themselves and the floor below both.
 
-    python benchmarks/report.py [--solutions 10000]
+    python benchmarks/report.py [--solutions 10000] [--rounds 5]
 
-It writes a run directory of that many solutions, each with two cells, six literals and two
-values, and measures CPU seconds in this process: of the loop people write themselves, of the
-summary, of the tables, of reading them back with pandas, and of the page.
+It writes a run directory of that many solutions (each of two cells, six literals, two values and three
+turns, indented JSON as a run writes it) and measures CPU seconds of this process, the best of the rounds,
+which go round in turn so that a busy machine is busy for all of them. The peak of memory is that of fresh
+processes over the whole run and over half of it. With Chromium on the PATH, the page of 1,000 problems is
+opened as well.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,11 +26,13 @@ from typing import Any
 from scisolve_batch import records as r
 from scisolve_batch.report import build_report, load_report, summarize
 from scisolve_batch.report.build import SUMMARY
-from scisolve_batch.report.page import render_page
-from scisolve_batch.report.rows import collect
-from scisolve_batch.report.tables import arrow_table, write_parquet
-from scisolve_batch.report.tally import summarize_rows
+from scisolve_batch.report.page import Page
+from scisolve_batch.report.rows import collect_parts, collector_paused
+from scisolve_batch.report.schema import TABLES
+from scisolve_batch.report.tables import TableWriter
 from scisolve_batch.rundir import RunDir
+
+ROOT = Path(__file__).parents[1]
 
 
 def solution(name: str, number: int) -> r.Solution:
@@ -46,12 +54,13 @@ def solution(name: str, number: int) -> r.Solution:
         )
         for key in "xy"
     )  # fmt: skip
+    said = " ".join(f"The value of x is about {k}.{number:05d}, as printed." for k in range(6))
     return r.Solution(
         problem_id=name,
         model="scripted",
         stop_reason=r.StopReason.FINISHED,
         started_at="2026-09-16T10:23:45Z",
-        answer="The value of x is about 1.23456, as the printed residual shows. " * 6,
+        answer=said,
         values=tuple(r.ReportedValue(name=key, value="1.2345679") for key in "xy"),
         verification=r.Verification(
             kind="analytic", description="the closed form gives the same digits", evidence_cell=2, valid=True
@@ -63,11 +72,11 @@ def solution(name: str, number: int) -> r.Solution:
             for k in (1, 2, 3)
         ),
         cells=tuple(
-            r.Cell(index=k, code="import numpy as np\nprint(np.pi)\n", stdout="3.141592653589793\n")
+            r.Cell(index=k, code=f"import numpy as np\nprint(np.pi * {number})\n", stdout=f"{3.14159 * number}\n")
             for k in (1, 2)
         ),
         usage=r.Usage(input_tokens=2700, output_tokens=240),
-        duration_s=12.5,
+        duration_s=12.5 + number / 1000,
     )  # fmt: skip
 
 
@@ -103,7 +112,14 @@ def write_run(path: Path, count: int) -> None:
             (folder.path / "solution.json").write_text(json.dumps(data, indent=1))
 
 
-def plain_loop(path: Path) -> Any:
+def read_only(path: Path) -> None:
+    """The floor: open and read every record."""
+    for folder in os.scandir(path / "problems"):
+        with open(f"{folder.path}/solution.json", "rb") as file:  # noqa: PTH123 - the floor
+            file.read()
+
+
+def normalize(path: Path) -> Any:
     """What people write themselves: json.load on each file, then a frame."""
     import pandas as pd
 
@@ -114,76 +130,117 @@ def plain_loop(path: Path) -> Any:
     return pd.json_normalize(found)
 
 
-def cpu(action: Callable[[], Any], rounds: int) -> float:
-    best = float("inf")
+def write_tables(path: Path, folder: Path, names: tuple[str, ...]) -> None:
+    """Records to Parquet, in parts."""
+    folder.mkdir(exist_ok=True)
+    with collector_paused():
+        run = RunDir.read(path)
+        writers = {name: TableWriter(folder / f"{name}.parquet", name) for name in names}
+        for part in collect_parts(run, texts="cells" in names, names=names):
+            for name, writer in writers.items():
+                writer.write(part[name])
+        for writer in writers.values():
+            with writer:
+                pass
+
+
+def render(path: Path, folder: Path) -> None:
+    """The page alone."""
+    run = RunDir.read(path)
+    page = Page(run, folder)
+    with collector_paused():
+        for part in collect_parts(run):
+            page.add(part)
+        page.render(summarize(run))
+
+
+def measure(actions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """CPU seconds of each action, the best of the rounds; the rounds go through all of them."""
+    best: dict[str, float] = {}
     for _ in range(rounds):
-        begin = time.process_time()
-        action()
-        best = min(best, time.process_time() - begin)
+        for name, action in actions.items():
+            begin = time.process_time()
+            action()
+            best[name] = min(best.get(name, float("inf")), time.process_time() - begin)
     return best
+
+
+def peak_of(path: Path, folder: Path) -> float:
+    """MB that a fresh process holds at most while it builds a report."""
+    code = "import sys; from scisolve_batch.report import build_report; build_report(*sys.argv[1:])"
+    program = f"{code}; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(path), str(folder)], stdout=subprocess.PIPE, check=True
+    )
+    return int(ended.stdout) / 1024
+
+
+def open_in_browser(page: Path) -> float | None:
+    """Seconds until Chromium has the page ready, or none without Chromium."""
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
+    from chromium import Chromium, find_chromium
+
+    if find_chromium() is None:
+        return None
+    with Chromium() as browser:
+        browser.open(page)
+        return min(browser.open(page) for _ in range(3))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--solutions", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     import pandas as pd
     import pyarrow.parquet  # noqa: F401 - loading it is not what is measured
 
     with tempfile.TemporaryDirectory() as folder:
-        path, out = Path(folder) / "run", Path(folder) / "report"
-        write_run(path, options.solutions)
-        run = RunDir.read(path)
-        tables = collect(run)
-        summary = summarize_rows(run.manifest, tables)
-        rounds = options.rounds
-        base = cpu(lambda: plain_loop(path), rounds)
-        rows = {
-            "json.load loop and json_normalize": base,
-            "summarize(run)": cpu(lambda: summarize(run), rounds),
-            "collect(run), with all texts": cpu(lambda: collect(run), rounds),
-            "summary of rows": cpu(lambda: summarize_rows(run.manifest, tables), rounds),
-            "write six Parquet tables": cpu(
-                lambda: [
-                    write_parquet(Path(folder) / f"{n}.parquet", arrow_table(n, t))
-                    for n, t in tables.items()
-                ],
-                rounds,
-            ),
-            "render the page": cpu(lambda: render_page(run, tables, summary, folder=out), rounds),
-            "build_report(run)": cpu(lambda: build_report(path, out), 1),
-            "load_report(report).solutions": cpu(lambda: load_report(out).solutions, rounds),
-            "pd.read_parquet(solutions)": cpu(
-                lambda: pd.read_parquet(out / "solutions.parquet"), rounds
-            ),
-            "pd.read_parquet, eight columns": cpu(
-                lambda: pd.read_parquet(
-                    out / "solutions.parquet",
-                    columns=[
-                        "problem_id",
-                        "domain",
-                        "outcome",
-                        "grounded",
-                        "correct",
-                        "total_tokens",
-                        "duration_s",
-                        "answer",
-                    ],
+        path, out, only = (Path(folder) / name for name in ("run", "report", "tables"))
+        count, half = options.solutions, options.solutions // 2
+        write_run(path, count)
+        build_report(path, out)
+        few = ["problem_id", "domain", "outcome", "grounded", "correct", "total_tokens", "answer"]
+        found = measure(
+            {
+                "read every record (the floor)": lambda: read_only(path),
+                "json.load loop and json_normalize": lambda: normalize(path),
+                "records -> solutions.parquet": lambda: write_tables(path, only, ("solutions",)),
+                "records -> six tables, with texts": lambda: write_tables(
+                    path, only, tuple(TABLES)
                 ),
-                rounds,
-            ),
-        }
-        print(f"{options.solutions} solutions, CPU seconds, best of {rounds}")
-        for name, seconds in rows.items():
-            print(f"{name:36s} {seconds:8.3f}  {seconds / base:6.2f} x json.load loop")
-        sizes = {file.name: file.stat().st_size for file in sorted(out.iterdir())}
-        stored = sum(size for name, size in sizes.items() if name.endswith(".parquet"))
-        source = sum(file.stat().st_size for file in path.glob("problems/*/solution.json"))
-        print(
-            f"solution.json {source / options.solutions:.0f} bytes each, all tables {stored / options.solutions:.0f}"
+                "summarize(run)": lambda: summarize(RunDir.read(path)),
+                "the page": lambda: render(path, out),
+                "build_report(run), all of it": lambda: build_report(path, out),
+                "load_report(report).solutions": lambda: load_report(out).solutions,
+                "pd.read_parquet(solutions)": lambda: pd.read_parquet(out / "solutions.parquet"),
+                "pd.read_parquet, seven columns": lambda: pd.read_parquet(
+                    out / "solutions.parquet", columns=few
+                ),
+            },
+            options.rounds,
         )
-        print(f"page {sizes['report.html'] / 1e6:.1f} MB, {SUMMARY} {sizes[SUMMARY] / 1e3:.0f} kB")
+        base = found["json.load loop and json_normalize"]
+        size = sum(file.stat().st_size for file in path.glob("problems/*/solution.json")) / count
+        print(f"{count} solutions of {size:.0f} bytes, CPU seconds, best of {options.rounds}")
+        for name, seconds in found.items():
+            print(f"{name:36s} {seconds:8.3f}  {seconds / base:6.2f} x json_normalize")
+        stored = sum(file.stat().st_size for file in out.glob("*.parquet")) / count
+        print(
+            f"all tables {stored:.0f} bytes a solution, {SUMMARY} {(out / SUMMARY).stat().st_size} bytes"
+        )
+        print(f"page {(out / 'report.html').stat().st_size / 1e6:.1f} MB")
+        shutil.rmtree(out)
+        whole = peak_of(path, out)
+        write_run(Path(folder) / "half", half)
+        print(
+            f"peak of memory {whole:.0f} MB, of half as many {peak_of(Path(folder) / 'half', out):.0f} MB"
+        )
+        write_run(Path(folder) / "thousand", 1000)
+        page = build_report(Path(folder) / "thousand", Path(folder) / "page").page
+        seconds = open_in_browser(page)
+        opened = "not opened: no Chromium" if seconds is None else f"opens in {seconds:.2f} s"
+        print(f"page of 1,000 problems {page.stat().st_size / 1e6:.1f} MB, {opened}")
 
 
 if __name__ == "__main__":

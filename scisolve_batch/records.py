@@ -745,3 +745,53 @@ class RunStatus(Record):
     """Nothing new is started."""
     running: tuple[RunningProblem, ...] = ()
     """What is being worked on."""
+
+
+# ---- a run, run again ----------------------------------------------------------------
+
+
+class ReplayVerdict(StrEnum):
+    """What became of a recorded cell that was run again."""
+
+    REPRODUCED = "reproduced"  # it ended the same and printed the same numbers and words
+    DIFFERS = "differs"  # it ended otherwise or printed something else
+    NOT_RUN = "not_run"  # it could not be run again
+
+
+class CellReplay(Record):
+    """One recorded cell, run again."""
+
+    cell: int
+    """Number of the cell."""
+    verdict: ReplayVerdict
+    """What became of it."""
+    detail: str = ""
+    """The first line that differs, why it was not run, or what was left out of the comparison."""
+
+
+class SampleReplay(Record):
+    """The cells of one sample, run again in a fresh session."""
+
+    problem_id: str
+    """The problem."""
+    sample: int = 1
+    """Its sample."""
+    record: str
+    """SHA-256 of its `solution.json`; of another record these results say nothing."""
+    cells: tuple[CellReplay, ...] = ()
+    """Each cell."""
+
+
+class Replay(Record):
+    """What running a run's cells again came to: `replay.json`, written by `replay`."""
+
+    format: int = FORMAT
+    """Version of this record."""
+    at: str
+    """UTC time of the last replay, ISO 8601."""
+    platform: str = ""
+    """Operating system and processor it ran on."""
+    versions: dict[str, str] = {}
+    """Versions of Python and of the libraries that the cells ran with."""
+    samples: tuple[SampleReplay, ...] = ()
+    """Each sample that was run again, by its last replay."""

@@ -14,12 +14,15 @@ from typing import Any, cast
 
 from scisolve_batch.records import (
     FAILING,
+    CellReplay,
     CellStatus,
     CertifiedValue,
     Limits,
     Manifest,
     Problem,
     ProblemLimits,
+    ReplayVerdict,
+    SampleReplay,
     Solution,
     StopReason,
     Usage,
@@ -52,7 +55,7 @@ _NOBODY = cast(  # stands for a record that is not there
         **dict.fromkeys(
             (
                 "attempt", "seed", "failure", "answer", "verification", "grounding",
-                "duration_s", "model_s", "wait_s", "cell_s",
+                "cost_usd", "duration_s", "model_s", "wait_s", "cell_s",
             )
         ),
     ),
@@ -130,9 +133,17 @@ def _solutions(manifest: Manifest, batch: Batch) -> Columns:
         **_counts(solutions),
         **_plain([solution.usage for solution in solutions], *_TOKENS),
         "total_tokens": [_total(solution.usage) for solution in solutions],
-        **_plain(solutions, "duration_s", "model_s", "wait_s", "cell_s"),
+        **_plain(solutions, "cost_usd", "duration_s", "model_s", "wait_s", "cell_s"),
         "near_limits": list(map(_Near(manifest.limits).limits, problems, batch.solutions)),
+        "reproduced": [_reproduced(replay) for replay in batch.replays],
     }
+
+
+def _reproduced(replay: SampleReplay | None) -> bool | None:
+    verdicts = {cell.verdict for cell in replay.cells} if replay else set()
+    if ReplayVerdict.DIFFERS in verdicts:
+        return False
+    return True if verdicts == {ReplayVerdict.REPRODUCED} else None
 
 
 def _ends(batch: Batch, solutions: Sequence[Solution]) -> Columns:
@@ -290,6 +301,10 @@ def _literals(manifest: Manifest, batch: Batch) -> Columns:
 def _cells(manifest: Manifest, batch: Batch) -> Columns:
     each = [solution.cells if solution else () for solution in batch.solutions]
     cells = [cell for cells in each for cell in cells]
+    replays: list[CellReplay | None] = []
+    for replay, cells_of_one in zip(batch.replays, each, strict=True):
+        known = {again.cell: again for again in replay.cells} if replay else {}
+        replays += [known.get(cell.index) for cell in cells_of_one]
     return {
         **_key(manifest, batch, map(len, each)),
         "cell": [cell.index for cell in cells],
@@ -301,6 +316,8 @@ def _cells(manifest: Manifest, batch: Batch) -> Columns:
         **_plain(cells, "stdout_dropped", "stderr_dropped", "alarms", "snapshot", "threads"),
         **_plain(cells, "integrity"),
         **_lists(cells, "figures"),
+        "replay": [again.verdict.value if again else None for again in replays],
+        "replay_detail": [again.detail if again else None for again in replays],
     }
 
 
@@ -339,6 +356,7 @@ def _turns(manifest: Manifest, batch: Batch) -> Columns:
         **_plain(turns, "stop_reason", "model"),
         **_plain([turn.usage for turn in turns], *_TOKENS),
         **_plain(turns, "duration_s", "wait_s", "first_event_s", "attempts", "request_id"),
+        **_plain(turns, "cost_usd"),
         **_lists(turns, "errors"),
     }
 

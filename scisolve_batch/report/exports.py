@@ -11,7 +11,14 @@ from xml.etree import ElementTree as ET
 
 from scisolve_batch._version import __version__
 from scisolve_batch.records import Manifest
-from scisolve_batch.report.render import clean, interval, percent, pin_word, tokens_line
+from scisolve_batch.report.render import (
+    clean,
+    interval,
+    percent,
+    pin_word,
+    replay_line,
+    tokens_line,
+)
 from scisolve_batch.report.rows import collect
 from scisolve_batch.report.summary import Rate, Slice, Summary
 from scisolve_batch.rundir import RunDir, write_whole
@@ -130,6 +137,8 @@ def github_summary(summary: Summary) -> str:
             f"| {rate.trials}/{rate.planned} | {bounds} |"
         )
     lines += ["", f"Tokens: {tokens_line(summary)}", ""]
+    if summary.replay:
+        lines += [f"Cells run again: {replay_line(summary.replay)}", ""]
     if summary.loose:
         lines += [
             f"<details><summary>Numbers that nothing printed supports: {summary.failing_literals}"

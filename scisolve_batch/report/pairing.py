@@ -36,6 +36,7 @@ from scisolve_batch.report.summary import Summary
 MEASURES = ("grounded", "correct", "verified")
 _QUANTITIES = (
     ("tokens", "tokens", "total_tokens"),
+    ("cost", "US$", "cost_usd"),
     ("turns", "replies", "turns"),
     ("time", "s", "duration_s"),
     ("cell time", "s", "cell_s"),
@@ -229,7 +230,12 @@ def _used(pairs: Iterable[_Pair]) -> Iterable[Ratio]:
         if one and two
     ]
     for quantity, unit, column in _QUANTITIES:
-        means = [(_mean(one, column), _mean(two, column)) for one, two in worked]
+        known = [
+            pair
+            for pair in worked
+            if all(any(row.get(column) is not None for row in rows) for rows in pair)
+        ]
+        means = [(_mean(one, column), _mean(two, column)) for one, two in known]
         if not means:
             continue
         ratio = ratio_interval(means)

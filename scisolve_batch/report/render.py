@@ -72,6 +72,8 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.cells:
         cells = ", ".join(f"{name} {count}" for name, count in summary.cells.items())
         yield from wrap(f"cells    {cells}", WIDTH, subsequent_indent="         ")
+    if summary.replay:
+        yield f"replay   {replay_line(summary.replay)}"
     yield from wrap(f"tokens   {tokens_line(summary)}", WIDTH, subsequent_indent="         ")
     if summary.retried or summary.near_limits:
         near = ", ".join(f"{name} {count}" for name, count in summary.near_limits.items())
@@ -151,7 +153,20 @@ def tokens_line(summary: Summary) -> str:
         if count is not None
     ]
     work = f"in {summary.turns:,} turns, {summary.duration_s:,.1f} s of work"
-    return f"{', '.join(parts) or 'none reported'}, {work}"
+    cost = f", {dollars(summary.cost_usd)}" if summary.cost_usd is not None else ""
+    return f"{', '.join(parts) or 'none reported'}, {work}{cost}"
+
+
+def dollars(value: float) -> str:
+    """An amount of US dollars, with digits enough for small ones."""
+    return f"US$ {value:,.2f}" if value >= 1 or value == 0 else f"US$ {value:.2g}"
+
+
+def replay_line(replay: dict[str, int]) -> str:
+    """How many cells came out the same when the run was replayed."""
+    words = {"differs": "differ", "not_run": "were not run"}
+    others = "".join(f", {replay[name]} {word}" for name, word in words.items() if name in replay)
+    return f"{replay.get('reproduced', 0)} of {sum(replay.values())} reproduce{others}"
 
 
 def _slices(slices: Sequence[Slice]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from scisolve_batch.records import Cell, PlannedProblem, Problem, Solution, StopReason
+from scisolve_batch.records import (
+    Cell,
+    PlannedProblem,
+    Problem,
+    SampleReplay,
+    Solution,
+    StopReason,
+)
+from scisolve_batch.replay import read_replay
 from scisolve_batch.report.decoding import decode_solution, validate_solution
 from scisolve_batch.rundir import SOLUTION, ProblemDir, RunDir, folder_name
 
@@ -80,6 +89,8 @@ class Batch:
     """Their records, as `decode_solution` gives them."""
     troubles: list[str] = field(default_factory=list)
     """Why a record cannot be read."""
+    replays: list[SampleReplay | None] = field(default_factory=list)
+    """What running their cells again came to."""
     texts: list[Texts] = field(default_factory=list)
     """The texts of all cells, one after the other."""
     size: int = 0
@@ -94,6 +105,7 @@ def read_batches(run: RunDir, *, texts: bool) -> Iterator[Batch]:
         texts: also read the code and the output of the cells.
     """
     problems = {problem.id: problem for problem in run.manifest.problems}
+    replays = {(each.problem_id, each.sample): each for each in read_replay(run).samples}
     batch, left = Batch(), BATCH_SAMPLES
     with _Reader.open(run.path / "problems") as reader:
         for planned in run.manifest.planned:
@@ -108,6 +120,8 @@ def read_batches(run: RunDir, *, texts: bool) -> Iterator[Batch]:
             batch.problems.append(problems.get(planned.problem_id) or bare_problem(planned))
             batch.solutions.append(solution)
             batch.troubles.append(trouble)
+            again = replays.get((planned.problem_id, planned.sample)) if replays else None
+            batch.replays.append(again if again and again.record == _sha256(data) else None)
             if solution is not None:
                 batch.size += len(data or b"")
                 if texts:
@@ -115,6 +129,10 @@ def read_batches(run: RunDir, *, texts: bool) -> Iterator[Batch]:
                 else:
                     batch.texts += [_NO_TEXTS] * len(solution.cells)
     yield batch
+
+
+def _sha256(data: bytes | None) -> str:
+    return hashlib.sha256(data or b"").hexdigest()
 
 
 def bare_problem(planned: PlannedProblem) -> Problem:

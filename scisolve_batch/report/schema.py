@@ -178,6 +178,7 @@ SOLUTIONS = Table(
         _must("cells_ok", "int", "Cells that ended normally", "cells"),
         *_TOKENS,
         _must("total_tokens", "int", "All tokens, unreported ones counted as none", "tokens"),
+        _may("cost_usd", "float", "What all replies cost; missing when some have no price", "US$"),
         _may("duration_s", "float", "Time of the whole problem", "s"),
         _may("model_s", "float", "Time of that spent asking the model", "s"),
         _may("wait_s", "float", "Time of that spent waiting to ask again", "s"),
@@ -187,6 +188,11 @@ SOLUTIONS = Table(
             "near_limits",
             "strings",
             "Limits of which more than 80 % was used: `turns`, `tokens`, `problem_s`, `cell_s`, `memory_mb`, `output_kb`",
+        ),
+        _may(
+            "reproduced",
+            "bool",
+            "Every cell came out the same when the run was replayed; missing when it was not",
         ),
     ),
 )
@@ -243,6 +249,12 @@ CELLS = Table(
         _may("threads", "int", "Python threads alive after it"),
         _must("integrity", "bool", "It did not try to answer for itself"),
         _must("figures", "strings", "File names of its figures"),
+        _may(
+            "replay",
+            "string",
+            "`reproduced`, `differs` or `not_run` when the run was replayed, missing when it was not",
+        ),
+        _may("replay_detail", "string", "What differs, why it was not run, or what was left out"),
     ),
 )
 
@@ -289,6 +301,7 @@ TURNS = Table(
         _must("attempts", "int", "Requests this reply took"),
         _must("errors", "strings", "Kinds of the failed requests"),
         _may("request_id", "string", "The service's id of the request"),
+        _may("cost_usd", "float", "What it cost; missing when it has no price", "US$"),
     ),
 )
 

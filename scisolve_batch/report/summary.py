@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from scisolve_batch.records import Record, SuiteRef, Usage
 from scisolve_batch.report.statistics import CONFIDENCE
@@ -195,8 +195,12 @@ class Summary(Record):
     """The first of them."""
     cells: dict[str, int]
     """Cells by how they ended."""
+    replay: dict[str, int] = Field(default_factory=dict)
+    """Cells by what became of them when the run was replayed; empty when it was not."""
     usage: Usage
     """Tokens of all samples; none where the service reported none."""
+    cost_usd: float | None = None
+    """US dollars of the samples that have a price; none when none has."""
     turns: int
     """Replies of the model."""
     duration_s: float

@@ -87,7 +87,7 @@ COUNTED_TABLES = ("solutions", "literals", "cells", "values")
 _COUNTED = (  # columns of `solutions` that a summary stands on
     "problem_id", "domain", "difficulty", "tags", "outcome", "cause", "missing", "finished",
     "grounded", "verified", "correct", "verification_kind", "verification_valid", "turns",
-    "duration_s", "retried", "near_limits", *Usage.model_fields,
+    "duration_s", "cost_usd", "retried", "near_limits", *Usage.model_fields,
 )  # fmt: skip
 
 
@@ -99,6 +99,7 @@ class Tally:
         self.failing = 0
         self.loose: list[LooseLiteral] = []
         self.cells: Counter[str] = Counter()
+        self.replay: Counter[str] = Counter()
         self.digits: Counter[int] = Counter()
         self.words: Counter[str] = Counter()
 
@@ -111,6 +112,7 @@ class Tally:
         for number in failing[: SHOWN_LITERALS - len(self.loose)]:
             self.loose.append(LooseLiteral.model_validate(literals.row(number)))
         self.cells.update(tables["cells"]["status"])
+        self.replay.update(word for word in tables["cells"]["replay"] if word)
         for digits, verdict in zip(values["correct_digits"], values["verdict"], strict=True):
             if digits is None or not math.isfinite(digits):
                 self.words[verdict] += 1
@@ -143,7 +145,9 @@ class Tally:
             failing_literals=self.failing,
             loose=tuple(self.loose),
             cells=dict(sorted(self.cells.items())),
+            replay=dict(sorted(self.replay.items())),
             usage=Usage(**{name: _total(rows, name) for name in Usage.model_fields}),
+            cost_usd=_cost(rows),
             turns=sum(row["turns"] for row in rows),
             duration_s=sum(row["duration_s"] for row in rows if _finite(row["duration_s"])),
             near_limits=dict(sorted(limits.items())),
@@ -172,9 +176,14 @@ def summarize_rows(manifest: Manifest, tables: Tables) -> Summary:
     return tally.summary(manifest)
 
 
-def _finite(seconds: float | None) -> bool:
-    """A time that can be added up; a record may hold any float."""
-    return seconds is not None and math.isfinite(seconds)
+def _finite(value: float | None) -> bool:
+    """A time or cost that can be added up; a record may hold any float."""
+    return value is not None and math.isfinite(value)
+
+
+def _cost(rows: Sequence[Row]) -> float | None:
+    priced = [row["cost_usd"] for row in rows if _finite(row["cost_usd"])]
+    return math.fsum(priced) if priced else None
 
 
 def _total(rows: Sequence[Row], name: str) -> int | None:

@@ -90,6 +90,21 @@ def test_replay_finds_the_cell_that_prints_something_else_each_time(read):
     code, out, _ = read("replay", "r", "--id", "good", "--json")
     assert code == 0
     assert [cell["verdict"] for cell in json.loads(out)["cells"]] == ["reproduced"] * 2
+    code, _, err = read("replay", "r", "--id", "god")
+    assert code == 2 and "no problem `god` in r" in err
+
+
+def test_a_replay_is_a_column_and_a_line_of_later_reports_and_changes_nothing(read, tmp_path):
+    shutil.rmtree(tmp_path / "rr", ignore_errors=True)
+    before = read("report", "r", "--out", "rr")[1]
+    assert "replay" not in before
+    read("replay", "r", "--workers", "3")
+    assert read("verify", "r")[0] == 0
+    code, out, _ = read("report", "r", "--out", "rr")
+    assert code == 0 and "replay   6 of 7 reproduce, 1 differ\n" in out
+    assert out.replace("replay   6 of 7 reproduce, 1 differ\n", "") == before
+    _, out, _ = read("report", "r", "--out", "rr", "--as", "markdown")
+    assert "Cells run again: 6 of 7 reproduce, 1 differ" in out
 
 
 def test_the_junit_file_names_what_failed(made):

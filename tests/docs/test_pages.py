@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from scisolve_batch.cli import COMMANDS, cli, main
-from scisolve_batch.records import JournalLine, Manifest, RunStatus, Solution
+from scisolve_batch.records import JournalLine, Manifest, Replay, RunStatus, Solution
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -298,7 +298,9 @@ def test_the_generated_tables_are_current(tables):
 def test_every_type_of_a_run_directory_has_its_table_and_every_field_its_meaning(tables):
     page = (ROOT / "docs" / "run-directory.md").read_text("utf-8")
     shown = re.findall(r"^### (\w+)\n\n.+?\n\n<!-- fields: (\w+) -->", page, re.M)
-    kinds = [kind.__name__ for kind in tables.reached(Manifest, JournalLine, Solution, RunStatus)]
+    kinds = [
+        kind.__name__ for kind in tables.reached(Manifest, JournalLine, Solution, RunStatus, Replay)
+    ]
     assert len(kinds) > 20
     assert sorted(shown) == sorted((name, name) for name in kinds)
     assert re.findall(r"^\| `\w+` \| .* \| *\|$", page, re.M) == []

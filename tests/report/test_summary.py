@@ -289,6 +289,7 @@ def test_the_ledger_adds_up_on_any_run(
         batch.problems.append(problems[line.problem_id])
         batch.solutions.append(solution and shaped(solution))
         batch.troubles.append("")
+        batch.replays.append(None)
         batch.texts += [Texts()] * (len(solution.cells) if solution else 0)
     summary = summarize_rows(plan, tables_of(plan, batch))
     ledger = summary.ledger
