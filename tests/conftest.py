@@ -12,6 +12,13 @@ LOOPBACK = ("127.", "::1", "localhost")
 settings.register_profile("here", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("here")
 
+LONGEST = ("tests/cli/", "tests/docs/", "tests/examples/", "tests/model/", "tests/executor/")
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with files of a few long tests, so that none of them is left to one process at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_network():
