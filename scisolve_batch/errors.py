@@ -13,12 +13,25 @@ A problem that fails raises nothing: it is a record with a failure.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class ScisolveError(Exception):
     """Something that ends the program with one message and an exit code."""
 
     exit_code = 2
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by attributes, because errors with keywords cannot be made from their message."""
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(
+    kind: type[ScisolveError], args: tuple[Any, ...], state: dict[str, Any]
+) -> ScisolveError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(ScisolveError):
