@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from scisolve_batch.grounding.constants import find_constants
 from scisolve_batch.grounding.sources import read_printed
 from scisolve_batch.grounding.static import MOST_CODE, find_static_copies
+from scisolve_batch.grounding.syntax import Syntax, read_syntax, written
 
 _COMPARING = frozenset(
     [
@@ -81,21 +82,27 @@ def find_empty_check(codes: Sequence[str], evidence: int, output: str) -> str:
     """
     if sum(map(len, codes)) > MOST_CODE:
         return ""
-    try:
-        trees = [ast.parse(code) for code in codes]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    read = [read_syntax(code) for code in codes]
+    syntaxes = [one for one in read if one is not None]
+    if len(syntaxes) < len(codes):
         return ""
-    session = _Session.read(trees)
-    pairs = list(_comparisons(trees[evidence]))
+    if pairs := list(_comparisons(syntaxes[evidence])):
+        return _find_same(_Session.read(syntaxes), pairs)
+    numbers = [one.text for one in read_printed(output)]
+    if not numbers:
+        return ""
+    copied = find_static_copies(codes, find_constants(codes))
+    if all((evidence, text) in copied for text in numbers):
+        return "prints nothing but constants of its own code"
+    return ""
+
+
+def _find_same(session: _Session, pairs: Sequence[tuple[ast.expr, ast.expr]]) -> str:
     try:
-        if pairs and all(session.same(left, right) for left, right in pairs):
+        if all(session.same(left, right) for left, right in pairs):
             return f"compares a value with itself (`{_short(pairs[0])}`)"
     except RecursionError:
         return ""
-    copied = find_static_copies(codes, find_constants(codes))
-    numbers = [one.text for one in read_printed(output)]
-    if numbers and not pairs and all((evidence, text) in copied for text in numbers):
-        return "prints nothing but constants of its own code"
     return ""
 
 
@@ -106,13 +113,13 @@ class _Session:
     meanings: dict[str, ast.expr] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, trees: Sequence[ast.Module]) -> _Session:
+    def read(cls, syntaxes: Sequence[Syntax]) -> _Session:
         """Names that are bound once, at the top of a cell, and never changed in place."""
         bound: Counter[str] = Counter()
         touched: set[str] = set()
         meanings: dict[str, ast.expr] = {}
-        for tree in trees:
-            for node in ast.walk(tree):
+        for tree, nodes in syntaxes:
+            for node in nodes:
                 bound.update(_bound_by(node))
                 touched.update(_touched_by(node))
             for statement in tree.body:
@@ -158,7 +165,7 @@ class _Speller(ast.NodeTransformer):
         return self.visit(_copy(meaning))  # type: ignore[no-any-return]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        name = ast.unparse(node.func)
+        name = written(node.func)
         if name.partition(".")[0] not in _SAME_EACH_TIME or any(
             word in name for word in _BY_CHANCE
         ):
@@ -196,7 +203,7 @@ def _touched_by(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute):
             yield _root(node.func)
-        name = ast.unparse(node.func)
+        name = written(node.func)
         reads = name.partition(".")[0] in (*_SAME_EACH_TIME, "print")
         writes = name.rpartition(".")[2] in _WRITING
         if not reads or writes or any(word.arg == "out" for word in node.keywords):
@@ -210,9 +217,9 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _comparisons(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _comparisons(syntax: Syntax) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What a cell holds against each other: differences, comparisons, numpy's functions for it."""
-    for node in ast.walk(tree):
+    for node in syntax.nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div):
             yield node.left, node.right
         elif isinstance(node, ast.Compare):
@@ -222,7 +229,7 @@ def _comparisons(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
         elif (
             isinstance(node, ast.Call)
             and len(node.args) >= 2
-            and ast.unparse(node.func).rpartition(".")[2] in _COMPARING
+            and written(node.func).rpartition(".")[2] in _COMPARING
         ):
             yield node.args[0], node.args[1]
 

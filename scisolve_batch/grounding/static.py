@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from scisolve_batch.grounding.constants import Constant
 from scisolve_batch.grounding.folding import Bindings, Unfoldable, fold
 from scisolve_batch.grounding.sources import Number, read_printed
+from scisolve_batch.grounding.syntax import read_syntax, written
 
 MOST_CODE = 200_000
 """Characters of code that are walked; longer code is left to the re-run."""
@@ -35,11 +36,8 @@ def find_static_copies(codes: Sequence[str], constants: Sequence[Constant]) -> s
     if sum(map(len, codes)) > MOST_CODE:
         return set()
     for cell, code in enumerate(codes):
-        try:
-            tree = ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in ast.walk(tree):
+        syntax = read_syntax(code)
+        for node in syntax.nodes if syntax else ():
             _note(node, session, cell)
     shown = [
         (cell, number, names, part)
@@ -59,12 +57,15 @@ def find_static_copies(codes: Sequence[str], constants: Sequence[Constant]) -> s
 
 
 def _note(node: ast.AST, session: _Session, cell: int) -> None:
-    session.bindings.note(node)
+    if isinstance(node, ast.Constant):
+        return
     if read := _read(node):
         session.reads[read] = session.reads.get(read, 0) + 1
+        return
+    session.bindings.note(node)
     if called := _called(node):
         session.reads[called] = session.reads.get(called, 0) + 1
-    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "sys.stdout.write"):
+    if isinstance(node, ast.Call) and written(node.func) in ("print", "sys.stdout.write"):
         session.prints.append((cell, node))
 
 
