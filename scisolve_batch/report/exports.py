@@ -6,6 +6,7 @@ Text of a model or a suite is escaped for each of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -20,7 +21,7 @@ from scisolve_batch.report.render import (
     tokens_line,
 )
 from scisolve_batch.report.rows import collect
-from scisolve_batch.report.summary import Rate, Slice, Summary
+from scisolve_batch.report.summary import Crossed, Rate, Slice, Summary
 from scisolve_batch.rundir import RunDir, write_whole
 
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -136,7 +137,8 @@ def github_summary(summary: Summary) -> str:
             f"| {name} | {percent(rate.rate)} | {interval(rate)} | {rate.successes}/{rate.trials} "
             f"| {rate.trials}/{rate.planned} | {bounds} |"
         )
-    lines += ["", f"Tokens: {tokens_line(summary)}", ""]
+    lines += ["", *_markdown_crossed(summary.crossed), *_markdown_slices(summary.slices)]
+    lines += [f"Tokens: {tokens_line(summary)}", ""]
     if summary.replay:
         lines += [f"Cells run again: {replay_line(summary.replay)}", ""]
     if summary.loose:
@@ -153,6 +155,35 @@ def github_summary(summary: Summary) -> str:
         ]
         lines += ["", "</details>", ""]
     return "\n".join(lines)
+
+
+def _markdown_crossed(crossed: Crossed) -> list[str]:
+    return [
+        "| of the graded answers | correct | wrong | correct if so |",
+        "|---|--:|--:|--:|",
+        f"| grounded | {crossed.grounded_correct} | {crossed.grounded_wrong} "
+        f"| {percent(crossed.correct_if_grounded.rate)} |",
+        f"| not grounded | {crossed.ungrounded_correct} | {crossed.ungrounded_wrong} "
+        f"| {percent(crossed.correct_if_ungrounded.rate)} |",
+        "",
+    ]
+
+
+def _markdown_slices(slices: Sequence[Slice]) -> list[str]:
+    part = [item for item in slices if item.by == "domain"]
+    if not part:
+        return []
+    lines = [
+        "| domain | planned | grounded | interval | correct | interval |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for item in part:
+        grounded, correct = item.grounded_rate, item.correct_rate
+        lines.append(
+            f"| {_markdown(item.key)} | {item.planned} | {percent(grounded.rate)} "
+            f"| {interval(grounded)} | {percent(correct.rate)} | {interval(correct)} |"
+        )
+    return [*lines, ""]
 
 
 _LATEX = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from textwrap import shorten, wrap
 
@@ -52,6 +53,12 @@ def render_summary(summary: Summary) -> str:
     return "\n".join(lines)
 
 
+def _fold(text: str, indent: int) -> list[str]:
+    """A line of names with counts, broken between the pairs and never within one."""
+    pairs = re.sub(r"(\S) (?=[\d,.]+(?:[,;)]|$))", "\\1\0", text)
+    return [line.replace("\0", " ") for line in wrap(pairs, WIDTH, subsequent_indent=" " * indent)]
+
+
 def _lines(summary: Summary) -> Iterator[str]:
     suite = summary.suite
     name = f"{suite.id} {suite.version}".strip()
@@ -68,13 +75,13 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield from _crossed(summary.crossed)
     if summary.verification_kinds:
         kinds = ", ".join(f"{clean(k, 40)} {n}" for k, n in summary.verification_kinds.items())
-        yield from wrap(f"checks   {kinds}", WIDTH, subsequent_indent="         ")
+        yield from _fold(f"checks   {kinds}", 9)
     if summary.cells:
         cells = ", ".join(f"{name} {count}" for name, count in summary.cells.items())
-        yield from wrap(f"cells    {cells}", WIDTH, subsequent_indent="         ")
+        yield from _fold(f"cells    {cells}", 9)
     if summary.replay:
         yield f"replay   {replay_line(summary.replay)}"
-    yield from wrap(f"tokens   {tokens_line(summary)}", WIDTH, subsequent_indent="         ")
+    yield from _fold(f"tokens   {tokens_line(summary)}", 9)
     if summary.retried or summary.near_limits:
         near = ", ".join(f"{name} {count}" for name, count in summary.near_limits.items())
         yield f"flags    retried {summary.retried}; near a limit: {near or 'none'}"
@@ -94,7 +101,7 @@ def ledger_lines(ledger: Ledger) -> list[str]:
     text = f"unfinished {ledger.unfinished}" + (f" ({causes})" if causes else "")
     first = f"planned {ledger.planned} = finished {ledger.finished} + {text}"
     return [
-        *wrap(first, WIDTH, subsequent_indent="    "),
+        *_fold(first, 4),
         f"finished {ledger.finished} = grounded {ledger.grounded} + ungrounded {ledger.ungrounded}"
         f" + nothing computed {ledger.nothing_computed}{unchecked}",
     ]

@@ -200,13 +200,18 @@ def _notes(manifest: Manifest, rows: Sequence[Row]) -> Iterable[str]:
         yield NO_PIN_NOTE
     broken = [row["problem_id"] for row in rows if row["cause"] == UNREADABLE]
     if broken:
-        yield f"{len(broken)} records cannot be read, first that of {broken[0]}"
+        several = f"{len(broken)} records cannot be read, the first that of"
+        yield f"{several if len(broken) > 1 else 'one record cannot be read, that of'} {broken[0]}"
     waiting = sum(row["cause"] == NOT_RUN for row in rows)
     if waiting:
         yield f"the run is not complete: {waiting} of {len(rows)} samples were not run"
     near = sum(bool(row["near_limits"]) for row in rows)
     if near:
-        yield f"{near} samples used more than {NEAR:.0%} of a limit: on another machine they may end otherwise"
+        one = near == 1
+        yield (
+            f"{near} sample{'' if one else 's'} used more than {100 * NEAR:.0f} % of a limit: on "
+            f"another machine {'it' if one else 'they'} may end otherwise"
+        )
 
 
 def ledger_of(rows: Iterable[Row]) -> Ledger:

@@ -151,7 +151,7 @@ def test_a_broken_record_is_a_row_that_says_so(make_run: MakeRun, content: bytes
     assert (row.outcome, row.cause, row.missing) == ("unfinished", "unreadable", True)
     assert "not a solution record" in row.failure_message
     assert report.summary.ledger.grounded == 1
-    assert "1 records cannot be read, first that of p1" in report.summary.notes
+    assert "one record cannot be read, that of p1" in report.summary.notes
 
 
 def test_a_record_of_an_old_version_is_read_with_defaults(make_run: MakeRun) -> None:
