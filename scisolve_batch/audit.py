@@ -7,8 +7,9 @@ anything, a gold solution that is wrong. Running the scripts is left to a functi
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -343,25 +344,40 @@ def _triples(statement: str) -> frozenset[tuple[str, ...]]:
 
 
 def _duplicates(problems: Iterable[Problem]) -> Iterator[Finding]:
-    """Same question twice, or two that differ in a few words and are not said to be twins."""
+    """Same question twice, or two that differ in a few words and are not said to be twins.
+
+    Each problem is held against the first one that it repeats. Two sets of which NEAR of the union
+    is common share one of the rarest triples of each, so that only these are looked up (prefix
+    filtering, Chaudhuri, Ganti and Kaushik 2006); the work grows with the suite, not its square.
+    """
     listed = [(problem, _triples(problem.statement)) for problem in problems]
+    counts = Counter(triple for _, triples in listed for triple in triples)
     owners: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for number, (_, triples) in enumerate(listed):
-        for triple in triples:
+    same: dict[str, int] = {}
+    for number, (problem, triples) in enumerate(listed):
+        rarest = sorted(triples, key=lambda triple: (counts[triple], triple))
+        rarest = rarest[: len(rarest) - math.ceil(NEAR * len(rarest)) + 1]
+        earlier = same.setdefault(problem.statement, number)
+        candidates = dict.fromkeys([earlier] * (earlier != number))
+        for triple in rarest:
+            candidates.update(dict.fromkeys(owners[triple]))
             owners[triple].append(number)
-    common: dict[tuple[int, int], int] = defaultdict(int)
-    for numbers in owners.values():
-        for position, later in enumerate(numbers):
-            for earlier in numbers[:position]:
-                common[earlier, later] += 1
-    for (first, second), shared in sorted(common.items()):
-        (one, mine), (other, theirs) = listed[first], listed[second]
-        if shared < NEAR * len(mine | theirs) or one.id in (other.twin_of, other.id):
-            continue
-        if other.id == one.twin_of or {f.sha256 for f in one.data} != {
-            f.sha256 for f in other.data
-        }:
-            continue  # the same question about other data is another question
-        same = one.statement == other.statement
-        words = "asks the same as" if same else "asks nearly the same as"
-        yield Finding(problem_id=other.id, what=f"{words} `{one.id}`", serious=same)
+        for candidate in candidates:
+            other, theirs = listed[candidate]
+            if _is_near(triples, theirs) and not _may_be_alike(other, problem):
+                exactly = other.statement == problem.statement
+                words = "asks the same as" if exactly else "asks nearly the same as"
+                what = f"{words} `{other.id}`"
+                yield Finding(problem_id=problem.id, what=what, serious=exactly)
+                break
+
+
+def _is_near(mine: frozenset[tuple[str, ...]], theirs: frozenset[tuple[str, ...]]) -> bool:
+    return len(mine & theirs) >= NEAR * len(mine | theirs)
+
+
+def _may_be_alike(one: Problem, other: Problem) -> bool:
+    """Twins, and the same question about other data."""
+    if one.id in (other.twin_of, other.id) or other.id == one.twin_of:
+        return True
+    return {file.sha256 for file in one.data} != {file.sha256 for file in other.data}

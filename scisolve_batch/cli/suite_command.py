@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from scisolve_batch.audit import audit_suite, without_faults
-from scisolve_batch.batch.progress import open_progress
 from scisolve_batch.errors import UsageError
 from scisolve_batch.records import Problem
 from scisolve_batch.suite import bundled_names, json_schema, load_suite, select, write_lock
@@ -124,7 +122,10 @@ def selftest(
     verified and correct, and wrong as soon as a certified value is corrupted. Careless ones must
     be grounded and wrong. Exits 1 when a serious fault is found.
     """
-    from scisolve_batch.cli.script_runner import ScriptRuns  # noqa: PLC0415  # only here
+    # Loaded here, so that `check` and `list` need none of it.
+    from scisolve_batch.audit import audit_suite, without_faults  # noqa: PLC0415
+    from scisolve_batch.batch.progress import open_progress  # noqa: PLC0415
+    from scisolve_batch.cli.script_runner import ScriptRuns  # noqa: PLC0415
 
     runs = ScriptRuns() if run else None
     serious = 0

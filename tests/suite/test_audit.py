@@ -1,6 +1,8 @@
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scisolve_batch import audit
 from scisolve_batch.audit import audit_suite, change_digits, corruptions
@@ -139,6 +141,32 @@ def test_nearly_the_same_question_is_found_unless_it_is_a_twin_or_has_other_data
     other = GOOD.model_copy(update={"id": "q", "statement": f"Report x. {words} finish"})
     assert findings(one, other) == [("q", "asks nearly the same as `p`")]
     assert findings(one, other.model_copy(update={"twin_of": "p"})) == []
+
+
+def test_each_problem_is_held_against_the_first_one_that_it_repeats():
+    repeats = [GOOD.model_copy(update={"id": name}) for name in "qrs"]
+    assert findings(GOOD, *repeats) == [(name, "asks the same as `p`") for name in "qrs"]
+    short = GOOD.model_copy(update={"statement": "Report x."})
+    assert findings(short, short.model_copy(update={"id": "q"})) == [("q", "asks the same as `p`")]
+
+
+WORDS = st.lists(st.sampled_from("abcdefghijklmnop"), min_size=12, max_size=60)
+
+
+@given(st.lists(WORDS, min_size=2, max_size=5), st.integers(0, 11), st.sampled_from("abc"))
+def test_the_quick_search_finds_what_a_comparison_of_all_pairs_finds(texts, place, word):
+    texts.append([*texts[0][:place], word, *texts[0][place + 1 :]])  # one word changed
+    problems = [
+        GOOD.model_copy(update={"id": f"p{k}", "statement": " ".join(["Report x.", *text])})
+        for k, text in enumerate(texts)
+    ]
+    triples = [audit._triples(problem.statement) for problem in problems]
+    expected = {
+        f"p{k}"
+        for k, mine in enumerate(triples)
+        if any(len(mine & other) >= audit.NEAR * len(mine | other) for other in triples[:k])
+    }
+    assert {name for name, what in findings(*problems) if "the same as" in what} == expected
 
 
 @pytest.mark.parametrize(
