@@ -124,11 +124,12 @@ def _structured(
 def _read_all(asked: CertifiedValue, given: list[ReportedValue]) -> Located:
     read = [_read(asked, value) for value in given]
     if len({(_numbers(one), one.unit) for one in read}) > 1:
-        if len(read) == len(asked.entries):
+        if asked.value.startswith("[") and len(read) == len(asked.entries):
             return _join(read)  # a list, an entry at a time under one name
         texts = " and ".join(value.value for value in given)
         return Located(how="structured", text=texts, note="reported twice, differently")
-    if len(read) == len(asked.entries) and all(len(one.entries) == 1 for one in read):
+    listed = asked.value.startswith("[") and len(read) == len(asked.entries)
+    if listed and all(len(one.entries) == 1 for one in read):
         return _join(read)
     return read[-1]
 

@@ -204,3 +204,9 @@ def test_every_measured_wrong_value_is_wrong_and_names_its_method(everything):
                 )
                 seen += 1
     assert seen == 259
+
+
+def test_one_number_is_shown_as_it_was_reported():
+    assert graded(problem(), "0.7390851").reported == "0.7390851"
+    twice = [ReportedValue(name="x", value=text) for text in ("0.7390851", "0.73908510")]
+    assert grade(problem(), answer=None, values=twice).values[0].reported == "0.73908510"
