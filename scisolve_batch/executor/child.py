@@ -12,6 +12,7 @@ import gc
 import linecache
 import os
 import resource
+import select
 import signal
 import socket
 import sys
@@ -33,12 +34,15 @@ from scisolve_batch.executor import (
 
 BROKEN = 70
 """Exit code of a session that a cell left unable to answer (EX_SOFTWARE of sysexits.h)."""
+PAUSE_S = 0.05
+"""How long a session waits for its end before it takes an undo point."""
 AGAIN_S = 0.1
 """The alarm repeats after this many seconds, for code that swallowed it."""
 
 # Bound before model code can replace them.
 _exit, _getpid, _getpgid = os._exit, os.getpid, os.getpgid
 _signal, _setitimer, _perf_counter = signal.signal, signal.setitimer, time.perf_counter
+_monotonic, _poll = time.monotonic, select.poll
 _active_count = threading.active_count
 _REAL, _PROF = signal.ITIMER_REAL, signal.ITIMER_PROF
 
@@ -254,6 +258,7 @@ class Child:
         self.say({"op": "settled", "token": order["token"], "snapshot": reason or "taken"})
         if reason:
             return
+        in_a_hurry = self._pause()
         names = snapshot.thread_names()
         self.forking = True
         try:
@@ -266,10 +271,30 @@ class Child:
         if copied:
             self._sleep(sock)
             return
-        self._warm_up()
+        if not in_a_hurry:
+            self._warm_up()
         with sock:
             message = {"op": "snapshot", "cell": self.index, "threads": names}
             self.say(message, fds=(sock.fileno(),))
+
+    def _pause(self) -> bool:
+        """Wait a moment before the copy is made: after its last cell a session needs none.
+
+        True when the next cell is waiting for it already.
+        """
+        deadline = _monotonic() + PAUSE_S
+        poll = _poll()
+        poll.register(self.inbox.sock, select.POLLIN)
+        try:
+            while (frame := self.inbox.pop()) is None:
+                left = deadline - _monotonic()
+                if left <= 0 or not poll.poll(1000 * left):
+                    return False
+                self.inbox.fill()
+        except wire.Closed:
+            _exit(0)
+        frame.close()
+        return True
 
     def _sleep(self, sock: Any) -> None:
         """Be the undo point; return as the session, when that time comes."""

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Container
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,6 +179,8 @@ class Process:
     def wait_undo(self) -> None:
         """Wait until the undo point that is being taken is in hand, so that a cell can start."""
         if self.undo_expected:
+            with suppress(wire.Closed):  # then there is no cell to start either
+                wire.send(self.ctl.sock, {"op": "hurry"})
             self._await((), seconds=END_S, until_undone=True)
 
     def note_settled(self, message: wire.Message) -> str:
