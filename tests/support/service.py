@@ -65,7 +65,8 @@ class _Handler(BaseHTTPRequestHandler):
         if service.refuse_all:
             return self.refuse(*service.refuse_all)
         turns = sum(message["role"] == "assistant" for message in body["messages"])
-        turn = service.script[min(turns, len(service.script) - 1)]
+        script = service.choose(body["messages"][0])
+        turn = script[min(turns, len(script) - 1)]
         chunks = _stream(turn, number=turns, model=body["model"])
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
@@ -95,6 +96,15 @@ class _Service(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
+    def choose(self, asked):
+        """The script for what is asked: one for all, or by the statement of the problem."""
+        if isinstance(self.script, list):
+            return self.script
+        text = asked["content"]
+        text = text if isinstance(text, str) else "".join(one["text"] for one in text)
+        (script,) = [one for statement, one in self.script.items() if statement.strip() in text]
+        return script
+
     def draw(self):
         return bool(self.faults) and self.random.random() < self.fault_rate
 
@@ -104,7 +114,10 @@ class _Service(ThreadingHTTPServer):
 
 @contextmanager
 def service(*, faults=(), fault_rate=0.0, refuse_all=None, script=GOOD, seed=1):
-    """A running service; its address and environment for a run are `.env`."""
+    """A running service; its address and environment for a run are `.env`.
+
+    `script` is what it answers, turn by turn, or one such list for each problem statement.
+    """
     server = _Service(("127.0.0.1", 0), _Handler)
     server.lock, server.random, server.count = threading.Lock(), Random(seed), 0
     server.faults, server.fault_rate, server.refuse_all = list(faults), fault_rate, refuse_all
