@@ -76,7 +76,7 @@ def start(tmp_path):
     """Start the command line and go on; whatever is left of it at the end is killed."""
     started = []
 
-    def begin(*arguments):
+    def begin(*arguments, env=None):
         process = subprocess.Popen(
             [sys.executable, "-m", "scisolve_batch", *map(str, arguments)],
             cwd=tmp_path,
@@ -84,6 +84,7 @@ def start(tmp_path):
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            env={**os.environ, **(env or {})},
         )
         started.append(process)
         return process

@@ -1,8 +1,11 @@
 """Runs that ask a service, over loopback: its faults, its money, its key, its recordings."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
+from processes import descendants, wait_for
 from scripts import GOOD, after
 from service import KEY, service
 
@@ -122,3 +125,59 @@ def test_two_hundred_problems_with_a_tenth_of_faults_lose_nothing(command, write
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
     assert "planned 200 = finished 200 + unfinished 0" in ended.stdout
     assert len(records(tmp_path / "r")) == 200
+
+
+WAIT = (
+    "import os, time\nopen('here', 'w').close()\nwhile not os.path.exists('go'): time.sleep(0.05)"
+)
+
+
+def memory_of(pid):
+    """Everything a process can write to, piece by piece."""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            span, rights = line.split()[:2]
+            if not rights.startswith("rw"):
+                continue
+            start, end = (int(one, 16) for one in span.split("-"))
+            try:
+                memory.seek(start)
+                yield memory.read(end - start)
+            except (OSError, OverflowError, ValueError):
+                continue  # [vvar] and the like
+
+
+def holds_key(pid):
+    """Whether the key stands in a process's memory or environment; None when it just ended."""
+    try:
+        if KEY.encode() in Path(f"/proc/{pid}/environ").read_bytes():
+            return True
+        return any(KEY.encode() in piece for piece in memory_of(pid))
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may read the memory of all processes")
+def test_no_process_that_runs_cells_has_the_key_in_its_memory(start, write_suite, tmp_path):
+    suite = write_suite({"a": GOOD})
+    with service(script=after(WAIT)) as server:
+        run = start("run", suite, "--model", MODEL, "--no-report", "--out", "r", env=server.env)
+        wait_for(lambda: list(tmp_path.glob("r/problems/a/**/here")))
+        (here,) = tmp_path.glob("r/problems/a/**/here")
+        below = descendants(run.pid)
+        executors = [pid for pid in below if runs_cells(pid)]
+        assert len(executors) >= 3, "the template, the session and its undo point or a spare"
+        assert not any(holds_key(pid) for pid in executors)
+        others = [run.pid, *(pid for pid in below if pid not in executors)]
+        assert any(holds_key(pid) for pid in others), "the search finds the key where it is"
+        here.with_name("go").touch()
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 0, out + err
+    assert KEY.encode() not in everything_in(tmp_path)
+
+
+def runs_cells(pid):
+    try:
+        return b"executor/boot.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
