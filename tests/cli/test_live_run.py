@@ -134,7 +134,7 @@ WAIT = (
 
 def memory_of(pid):
     """Everything a process can write to, piece by piece."""
-    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
             span, rights = line.split()[:2]
             if not rights.startswith("rw"):
