@@ -130,11 +130,10 @@ def normalize(path: Path) -> Any:
     return pd.json_normalize(found)
 
 
-def write_tables(path: Path, folder: Path, names: tuple[str, ...]) -> None:
+def write_tables(run: RunDir, folder: Path, names: tuple[str, ...]) -> None:
     """Records to Parquet, in parts."""
     folder.mkdir(exist_ok=True)
     with collector_paused():
-        run = RunDir.read(path)
         writers = {name: TableWriter(folder / f"{name}.parquet", name) for name in names}
         for part in collect_parts(run, texts="cells" in names, names=names):
             for name, writer in writers.items():
@@ -167,12 +166,15 @@ def measure(actions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, flo
 
 def peak_of(path: Path, folder: Path) -> float:
     """MB that a fresh process holds at most while it builds a report."""
-    code = "import sys; from scisolve_batch.report import build_report; build_report(*sys.argv[1:])"
-    program = f"{code}; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    ended = subprocess.run(
-        [sys.executable, "-c", program, str(path), str(folder)], stdout=subprocess.PIPE, check=True
+    program = (
+        "import sys; from pathlib import Path; from scisolve_batch.report import build_report; "
+        "build_report(*sys.argv[1:]); print(Path('/proc/self/status').read_text())"
     )
-    return int(ended.stdout) / 1024
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(path), str(folder)],
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    return int(ended.stdout.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def open_in_browser(page: Path) -> float | None:
@@ -200,12 +202,14 @@ def main() -> None:
         count, half = options.solutions, options.solutions // 2
         write_run(path, count)
         build_report(path, out)
+        run = RunDir.read(path)
         few = ["problem_id", "domain", "outcome", "grounded", "correct", "total_tokens", "answer"]
         found = measure(
             {
                 "read every record (the floor)": lambda: read_only(path),
                 "json.load loop and json_normalize": lambda: normalize(path),
-                "records -> solutions.parquet": lambda: write_tables(path, only, ("solutions",)),
+                "open the run (its manifest)": lambda: RunDir.read(path),
+                "records -> solutions.parquet": lambda: write_tables(run, only, ("solutions",)),
                 "records -> six tables, with texts": lambda: write_tables(
                     path, only, tuple(TABLES)
                 ),
