@@ -363,3 +363,28 @@ def test_the_conversation_only_grows():
 def test_cell_results_hold_no_times():
     cell = Cell(index=1, stdout="x\n", wall_s=1.2345, cpu_s=6.789)
     assert "1.23" not in prompt.cell_result(cell) and "6.78" not in prompt.cell_result(cell)
+
+
+def test_a_reply_that_promises_a_call_and_holds_none_is_silence():
+    promise = ScriptedTurn(text="Let me run it.", stop_reason="tool_use")
+    solution, messages, _ = play(promise, run_python("print(x)"), GOOD)
+    assert solution.finished
+    assert messages[2]["content"] == prompt.NUDGE
+    assert all(message["content"] for message in messages)
+
+
+def test_what_the_model_said_goes_back_as_it_was_with_nothing_added():
+    def ask(request):
+        seen.append(request.messages)
+        return replies[len(seen) - 1]
+
+    seen = []
+    replies = [
+        ScriptedTurn(text="First.", calls=(("run_python", {"code": "print(x)"}),)),
+        ScriptedTurn(text="Then.", calls=(("finish_solution", {"answer": "x = 1.25", "verification": CHECK}),)),
+        GOOD,
+    ]  # fmt: skip
+    play(ScriptedModel(ask))
+    for number, reply in enumerate(replies[:2], 1):
+        said = seen[-1][2 * number - 1]
+        assert said == {"role": "assistant", "content": reply.reply(number).content}

@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -181,3 +183,26 @@ def runs_cells(pid):
         return b"executor/boot.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
+
+
+def test_a_run_that_was_stopped_goes_on_with_whole_conversations(
+    start, command, write_suite, tmp_path
+):
+    suite = write_suite(dict.fromkeys("abc", GOOD))
+    with service(script=after(WAIT)) as server:
+        run = start(
+            "run", suite, "--model", MODEL, "-j", "1", "--no-report", "--out", "r", env=server.env
+        )
+        wait_for(lambda: list(tmp_path.glob("r/problems/a/**/here")))
+        for _ in range(2):  # the second cancels what runs
+            os.kill(run.pid, signal.SIGINT)
+            time.sleep(0.3)
+        _, err = run.communicate(timeout=60)
+        assert run.returncode == 130, err
+    with service() as server:
+        resumed = command("run", "--resume", "r", "-j", "1", "--no-report", env=server.env)
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert set(records(tmp_path / "r")) == {"a", "a.a1", "b", "c"}, (
+        "the stopped attempt is kept beside"
+    )
+    assert server.orphans == 0, "every call that was sent back had its result, and one only"

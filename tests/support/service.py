@@ -43,6 +43,17 @@ def _stream(turn, *, number, model):
     ]
 
 
+def _is_paired(messages):
+    """Whether each call of a conversation has one result, in the message after it."""
+    for message, following in zip(messages, [*messages[1:], {"content": []}], strict=True):
+        calls, results = ([one[name] for one in content if isinstance(one, dict) and name in one]
+                          for content, name in ((message["content"], "id"),
+                                                (following["content"], "tool_use_id")))  # fmt: skip
+        if message["role"] == "assistant" and calls != results:
+            return False
+    return True
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -64,6 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self.connection.close()
         if service.refuse_all:
             return self.refuse(*service.refuse_all)
+        service.orphans += not _is_paired(body["messages"])
         turns = sum(message["role"] == "assistant" for message in body["messages"])
         script = service.choose(body["messages"][0])
         turn = script[min(turns, len(script) - 1)]
@@ -120,6 +132,7 @@ def service(*, faults=(), fault_rate=0.0, refuse_all=None, script=GOOD, seed=1):
     """
     server = _Service(("127.0.0.1", 0), _Handler)
     server.lock, server.random, server.count = threading.Lock(), Random(seed), 0
+    server.orphans = 0
     server.faults, server.fault_rate, server.refuse_all = list(faults), fault_rate, refuse_all
     server.script = script
     server.env = {
