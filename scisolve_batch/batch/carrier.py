@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic, time
 
-from scisolve_batch.batch.pool import Died, Pool
+from scisolve_batch.batch.pool import Died, Workers
 from scisolve_batch.batch.progress import Progress
 from scisolve_batch.batch.resume import is_final
 from scisolve_batch.batch.scheduler import (
@@ -39,6 +39,7 @@ from scisolve_batch.batch.stops import StopLevel, Stops
 from scisolve_batch.batch.worker import (
     STACK,
     Job,
+    Queued,
     Ready,
     Replied,
     Said,
@@ -81,7 +82,7 @@ class Carrier:
     display: Progress
     stops: Stops
     scheduler: Scheduler
-    pool: Pool
+    pool: Workers
     purse: Purse
     rate: RateControl
     total: int
@@ -90,7 +91,7 @@ class Carrier:
     final: int = 0
     fatal: str | None = None
     out_of_money: bool = False
-    exitcode: int | None = None
+    end: Died | None = None
     rate_seen: int = 0
     stop_level: StopLevel = StopLevel.NONE
     status_due: float = 0.0
@@ -188,10 +189,12 @@ class Carrier:
                     self.settle(message, worker=worker)
                 usable = message.failure is None or message.failure.kind != "session"
                 self.tell(AttemptFinished(worker, retryable, usable))
-            case Died(exitcode):
+            case Queued(wait_s):
+                self.tell(WaitAnnounced(worker, wait_s))
+            case Died():
                 if self.watch.pop(worker, None):
                     self.purse.end(self.scheduler.running[worker])
-                self.exitcode = exitcode
+                self.end = message
                 self.tell(WorkerLost(worker))
 
     def hear_reply(self, worker: int, reply: Replied) -> None:
@@ -331,7 +334,7 @@ class Carrier:
                 text = "the run was stopped while this problem was being worked on"
                 return StopReason.INTERRUPTED, Failure(kind="stopped", message=text)
             case Loss.CRASHED:
-                text = f"its worker process ended {_how(self.exitcode)}"
+                text = _how(self.end)
                 return StopReason.SESSION_LOST, Failure(kind="worker_lost", message=text)
 
     def log(
@@ -371,9 +374,13 @@ def _retryable(result: Settled) -> bool:
     )
 
 
-def _how(exitcode: int | None) -> str:
-    if exitcode is None:
-        return "in an unknown way"
-    if exitcode < 0:
-        return f"by signal {-exitcode} ({signal.Signals(-exitcode).name})"
-    return f"with exit code {exitcode}"
+def _how(end: Died | None) -> str:
+    if end is not None and end.why:
+        return end.why
+    code = end.exitcode if end else None
+    if code is None:
+        return "its worker process ended in an unknown way"
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"its worker process ended by signal {-code} ({name})"
+    return f"its worker process ended with exit code {code}"

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from scisolve_batch.batch.board import Board
 from scisolve_batch.batch.worker import Job, OpenModel, Order, Said, work
@@ -30,9 +30,42 @@ STACK_GRACE_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """A worker's process ended, with this exit code (negative: the signal)."""
+    """A worker's process ended, with this exit code (negative: the signal); or `why`, in words."""
 
     exitcode: int | None
+    why: str = ""
+
+
+class Workers(Protocol):
+    """What a run needs of those who work for it, wherever they are."""
+
+    def start(self, worker: int) -> None:
+        """Start a worker under this number; it says `Ready`."""
+        ...
+
+    def send(self, worker: int, job: Job | None) -> None:
+        """Give a worker a problem, or None to let it end."""
+        ...
+
+    def kill(self, worker: int, *, ask_for_stack: bool = False) -> str:
+        """End a worker; its `Died` follows. Returns its Python stack, or nothing."""
+        ...
+
+    def pid(self, worker: int) -> int | None:
+        """Its process, when that is one of this machine."""
+        ...
+
+    def doing(self, worker: int) -> tuple[str, float] | None:
+        """What its problem waits for, and since when (seconds since 1970)."""
+        ...
+
+    def listen(self, timeout: float | None) -> list[tuple[int, Said | Died]]:
+        """What was said since the last time; waits for it."""
+        ...
+
+    def close(self) -> None:
+        """End all that are left."""
+        ...
 
 
 @dataclass(slots=True)

@@ -11,18 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scisolve_batch.batch.backends import open_engine
 from scisolve_batch.batch.carrier import Carrier
+from scisolve_batch.batch.engine_pool import EnginePool
+from scisolve_batch.batch.errand import revoke_claims
 from scisolve_batch.batch.models import make_opener
-from scisolve_batch.batch.pool import Pool
+from scisolve_batch.batch.pool import Pool, Workers
 from scisolve_batch.batch.progress import Progress
 from scisolve_batch.batch.resume import differences, plan_rest, settle_unsaid, spent_so_far
 from scisolve_batch.batch.scheduler import Attempt, Scheduler
 from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import stop_signals
-from scisolve_batch.batch.templates import TemplateKeeper
+from scisolve_batch.batch.templates import TemplateKeeper, template_options
 from scisolve_batch.batch.worker import OpenModel, utc_now
 from scisolve_batch.errors import RunDirError
-from scisolve_batch.executor import TemplateOptions
 from scisolve_batch.model import RateControl, load_sdk, split_model
 from scisolve_batch.records import (
     Limits,
@@ -72,6 +74,7 @@ def run_suite(
     out: Path,
     progress: Callable[[int], Progress],
     open_model: OpenModel | None = None,
+    backend: str | None = None,
 ) -> RunOutcome:
     """Run every problem of a suite and leave a run directory.
 
@@ -82,8 +85,10 @@ def run_suite(
         out: the run directory to make.
         progress: makes the display, given the number of planned problems.
         open_model: makes the models; by default as `settings.model` says.
+        backend: the engine that carries problems to other machines; None works here.
 
     Raises:
+        UsageError: the engine cannot be used.
         RunDirError: the run directory cannot be written.
         SessionError: no executor can be started on this machine.
     """
@@ -104,7 +109,7 @@ def run_suite(
             attempts = [Attempt(item.problem_id, item.sample) for item in planned]
             return _work_through(
                 run, attempts, settings=settings, keeper=keeper,
-                progress=progress, open_model=open_model,
+                progress=progress, open_model=open_model, backend=backend,
             )  # fmt: skip
 
 
@@ -116,6 +121,7 @@ def resume_run(
     problems: Sequence[Problem] | None = None,
     allow_changes: bool = False,
     open_model: OpenModel | None = None,
+    backend: str | None = None,
 ) -> RunOutcome:
     """Go on with a run: what has its record stays, everything else is run.
 
@@ -126,8 +132,10 @@ def resume_run(
         problems: the suite as it is now; None takes the run's own copy.
         allow_changes: go on even if suite or settings are not what they were.
         open_model: makes the models; by default as `settings.model` says.
+        backend: the engine that carries problems to other machines; None works here.
 
     Raises:
+        UsageError: the engine cannot be used.
         RunDirError: it is no run directory, another process works on it, or something changed.
         SessionError: no executor can be started on this machine.
     """
@@ -153,7 +161,7 @@ def resume_run(
         settle_unsaid(run)
         return _work_through(
             run, plan_rest(run), settings=settings, keeper=keeper,
-            progress=progress, open_model=open_model,
+            progress=progress, open_model=open_model, backend=backend,
         )  # fmt: skip
 
 
@@ -165,13 +173,22 @@ def _work_through(
     keeper: TemplateKeeper,
     progress: Callable[[int], Progress],
     open_model: OpenModel | None,
+    backend: str | None,
 ) -> RunOutcome:
     problems = run.manifest.problems
     by_id = {problem.id: problem for problem in problems}
     if split_model(settings.model)[0] == "anthropic":
         load_sdk()  # once here, instead of once in every worker that is forked off
+    revoke_claims(run.path)
+    opener = open_model or make_opener(settings)
+    engine = open_engine(backend) if backend else None
     display = progress(len(attempts))
     with stop_signals() as stops:
+        pool: Workers
+        if engine is not None:
+            pool = EnginePool(engine, settings, run.path, wake=(stops.wake,))
+        else:
+            pool = Pool(keeper.connect, settings, opener, problems=by_id, wake=(stops.wake,))
         carrier = Carrier(
             run=run,
             settings=settings,
@@ -187,19 +204,15 @@ def _work_through(
                 timeout=_deadline(settings.limits, problems),
                 max_attempts=settings.max_attempts,
             ),
-            pool=Pool(
-                keeper.connect,
-                settings,
-                open_model or make_opener(settings),
-                problems=by_id,
-                wake=(stops.wake,),
-            ),
+            pool=pool,
         )
         try:
             carrier.run_to_end()
         finally:
-            carrier.pool.close()
+            pool.close()
             display.close()
+            if engine is not None:
+                engine.close()
     return RunOutcome(
         path=run.path,
         unfinished=len(attempts) - carrier.final,
@@ -213,11 +226,6 @@ def _deadline(limits: Limits, problems: Sequence[Problem]) -> float:
     problem_s = max([limits.problem_s, *(p.limits.problem_s or 0.0 for p in problems)])
     cell_s = max([limits.cell_s, *(p.limits.cell_s or 0.0 for p in problems)])
     return problem_s + 2 * max(4 * cell_s, cell_s + 30.0) + DEADLINE_GRACE_S
-
-
-def template_options(settings: Settings) -> TemplateOptions:
-    """How the template of a run is started."""
-    return TemplateOptions(isolation=settings.isolation_mode, preload=settings.preload)
 
 
 def describe_platform() -> str:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from scisolve_batch.agent import events
 from scisolve_batch.batch.models import make_opener
-from scisolve_batch.batch.runner import describe_platform, template_options
+from scisolve_batch.batch.runner import describe_platform
 from scisolve_batch.batch.scheduler import Attempt
+from scisolve_batch.batch.templates import template_options
 from scisolve_batch.batch.worker import (
     Job,
     OpenModel,

@@ -9,9 +9,15 @@ from typing import Self
 from scisolve_batch.errors import SessionError
 from scisolve_batch.executor import Template, TemplateOptions
 from scisolve_batch.executor.base import SessionSource
+from scisolve_batch.records import Settings
 
 MAX_RESTARTS = 5
 """Templates that may be lost in one run; more than that is no accident."""
+
+
+def template_options(settings: Settings) -> TemplateOptions:
+    """How the template of a run is started."""
+    return TemplateOptions(isolation=settings.isolation_mode, preload=settings.preload)
 
 
 @dataclass(slots=True)

@@ -115,6 +115,13 @@ class Throttled:
     retry_after_s: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The problem waited this many seconds for a machine; this time is not its own."""
+
+    wait_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """The problem's record is on disk. Small, whatever the record's size."""
@@ -131,7 +138,7 @@ class Settled:
     digest: str
 
 
-Said = Ready | Replied | Throttled | Settled
+Said = Ready | Queued | Replied | Throttled | Settled
 
 
 def settled(attempt: Attempt, solution: Solution, folder: ProblemDir) -> Settled:
@@ -166,6 +173,10 @@ def utc_now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def _always() -> None:
+    """Everything may be written."""
+
+
 def run_problem(
     job: Job,
     *,
@@ -174,6 +185,7 @@ def run_problem(
     open_model: OpenModel,
     observe: events.Observer = events.ignore,
     on_throttle: Callable[[ModelError], object] | None = None,
+    admit: Callable[[], object] = _always,
 ) -> Solution:
     """Solve one problem in its folder and leave its record there.
 
@@ -184,11 +196,14 @@ def run_problem(
         open_model: makes the model.
         observe: hears each event, after it is on disk.
         on_throttle: hears when the service says that it is asked too much.
+        admit: is called before anything is written; what it raises ends the work without a record,
+            unless it is an `Exception`.
     """
     folder = ProblemDir(job.folder)
     started_at = utc_now()
 
     def listen(event: events.Event) -> None:
+        admit()
         match event:
             case events.MessageAdded(message):
                 folder.append_message(message)
@@ -226,6 +241,7 @@ def run_problem(
             "started_at": started_at,
         }
     )
+    admit()
     folder.write_solution(solution)
     return solution
 

@@ -56,6 +56,11 @@ from scisolve_batch.suite import Suite, bundled_names, load_suite, select
 @click.option("--resume", type=click.Path(path_type=Path), help="Continue this run directory.")
 @click.option("--allow-changes", is_flag=True, help="Continue although something changed.")
 @click.option(
+    "--backend",
+    metavar="ENGINE",
+    help="Run problems on other machines: parsl:CONFIG.py or dask:ADDRESS.",
+)
+@click.option(
     "--report",
     "report_dir",
     type=click.Path(path_type=Path),
@@ -93,6 +98,7 @@ def command(
     out: Path | None,
     resume: Path | None,
     allow_changes: bool,
+    backend: str | None,
     report_dir: Path | None,
     no_report: bool,
     fail_under: float | None,
@@ -122,7 +128,11 @@ def command(
         settings = merge_settings(flags, environ={}, base=before)
         prepare(settings)
         outcome = resume_run(
-            resume, settings=settings, progress=progress, allow_changes=allow_changes
+            resume,
+            settings=settings,
+            progress=progress,
+            allow_changes=allow_changes,
+            backend=backend,
         )
     else:
         if suite is None:
@@ -143,10 +153,16 @@ def command(
                 progress=progress,
                 problems=chosen.problems,
                 allow_changes=allow_changes,
+                backend=backend,
             )
         else:
             outcome = run_suite(
-                chosen.problems, suite=chosen.ref, settings=settings, out=out, progress=progress
+                chosen.problems,
+                suite=chosen.ref,
+                settings=settings,
+                out=out,
+                progress=progress,
+                backend=backend,
             )
     if junit is not None:
         write_junit(outcome.path, junit)
