@@ -99,8 +99,8 @@ def test_solutions_do_not_depend_on_the_seed(run_script):
     assert audit_suite(few, run=run_script) == ()
 
 
-@pytest.mark.parametrize("name", ["smoke", "core", "nist-strd", "hard"])
-def test_every_problem_of_the_main_suites_has_a_solution(name):
+@pytest.mark.parametrize("name", ["smoke", "core", "nist-strd", "hard", "all", "faults"])
+def test_every_problem_has_a_solution(name):
     suite = load_suite(name)
     assert suite.ref.pin == "pinned"
     assert [problem.id for problem in suite.problems if problem.solution is None] == []
