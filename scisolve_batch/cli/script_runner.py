@@ -17,20 +17,19 @@ from scisolve_batch.records import Problem, Settings, Solution
 from scisolve_batch.rundir import RunDir
 from scisolve_batch.suite import Suite
 
-GOLD_RUNS = 2
-"""How often a scripted solution is run, with a seed of its own each time."""
-
 
 @dataclass(slots=True)
 class ScriptRuns:
     """What the scripts of suites did. A script that suites share is run once for all."""
 
+    times: int = 2
+    """How often a scripted solution is run, with a seed of its own each time."""
     solutions: dict[tuple[str, str, int], Solution] = field(default_factory=dict)
     """By digest of the problem, path of the script and number of the run."""
 
     def __call__(self, problem: Problem, script: str, number: int) -> Solution:
         """What a script did when it was run for the first or second time."""
-        return self.solutions[problem.digest, script, number]
+        return self.solutions[problem.digest, script, min(number, self.times)]
 
     def run(self, suite: Suite, *, jobs: int, progress: Callable[[int], Progress]) -> None:
         """Run the scripts of a suite that were not run yet.
@@ -40,7 +39,7 @@ class ScriptRuns:
             SessionError: no executor can be started on this machine.
         """
         for model, kind, times in (
-            ("scripted", "solution", GOLD_RUNS),
+            ("scripted", "solution", self.times),
             ("scripted:naive", "naive", 1),
         ):
             wanted = [

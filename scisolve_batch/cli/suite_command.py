@@ -108,12 +108,15 @@ def schema(kind: SchemaKind) -> None:
 
 @command.command("selftest")
 @click.argument("suites", metavar="SUITE...", nargs=-1, required=True)
-@click.option("--run/--no-run", default=True, help="Also run the scripted solutions, twice.")
+@click.option("--run/--no-run", default=True, help="Also run the scripts.")
+@click.option(
+    "--once", is_flag=True, help="Run solutions once, not twice: no look at what seeds change."
+)
 @click.option("-j", "--jobs", type=click.IntRange(1, 512), default=2, help="Worker processes.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_context
 def selftest(
-    ctx: click.Context, /, *, suites: tuple[str, ...], run: bool, jobs: int, quiet: bool
+    ctx: click.Context, /, *, suites: tuple[str, ...], run: bool, once: bool, jobs: int, quiet: bool
 ) -> None:
     """Look for faults in the content of each SUITE.
 
@@ -127,7 +130,7 @@ def selftest(
     from scisolve_batch.batch.progress import open_progress  # noqa: PLC0415
     from scisolve_batch.cli.script_runner import ScriptRuns  # noqa: PLC0415
 
-    runs = ScriptRuns() if run else None
+    runs = ScriptRuns(times=1 if once else 2) if run else None
     serious = 0
     for name in suites:
         loaded = load_suite(name)

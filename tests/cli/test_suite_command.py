@@ -78,6 +78,8 @@ def test_selftest_runs_what_suites_share_once(command, write_suite):
     assert small == "small: 1 problems, 0 faults, 0 remarks, 0 without a scripted solution"
     assert other.startswith("other: 1 problems, 0 faults")
     assert times.startswith("2 runs, 4 cells, ")
+    ended = command("suite", "selftest", one, "--once", "--quiet")
+    assert ended.stdout.splitlines()[-1].startswith("1 runs, 2 cells, ")
 
 
 def test_the_bundled_suites_are_listed_with_their_problems(call_here):
