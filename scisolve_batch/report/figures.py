@@ -22,6 +22,9 @@ SYMBOLS = {
 }
 """A sign for each part, so that no colour stands alone."""
 
+MOST_DIGITS = 16
+"""Values with so many correct digits, as many as a double has, or more share a bar."""
+
 
 def _svg(width: float, height: float, body: str, *, label: str, css: str) -> str:
     return (
@@ -52,6 +55,22 @@ def ledger_bar(ledger: Ledger) -> str:
     return _svg(width, 36, body, label=label or "nothing planned", css="ledger-bar")
 
 
+def outcome_bar(counts: Mapping[str, int]) -> str:
+    """The outcomes of a group as one small bar; their order and colours are the ledger's."""
+    total = sum(counts.values())
+    label = ", ".join(f"{name.replace('_', ' ')} {counts[name]}" for name in OUTCOMES if counts.get(name))  # fmt: skip
+    width, left, body = 160.0, 0.0, ""
+    for name in OUTCOMES:
+        span = width * counts.get(name, 0) / max(1, total)
+        if span:
+            body += (
+                f'<rect class="o-{name}" x="{left:.2f}" y="1" width="{max(span - 1, 0.8):.2f}" '
+                'height="14" rx="2"/>'
+            )
+        left += span
+    return _svg(width, 16, body, label=label or "nothing planned", css="outcome-bar")
+
+
 def whisker(rate: Rate, *, name: str) -> str:
     """A rate as a dot on its interval, from 0 to 100 %."""
     if rate.rate is None or rate.low is None or rate.high is None:
@@ -76,19 +95,22 @@ def digits_bars(digits: Mapping[str, int]) -> str:
     """How many graded values have how many correct digits."""
     numbers = {int(key): count for key, count in digits.items() if key.isdigit()}
     words = {key: count for key, count in digits.items() if not key.isdigit()}
-    names: Sequence[tuple[str, int]] = [
-        (str(n), numbers.get(n, 0)) for n in range(max(numbers, default=-1) + 1)
-    ]
-    bars = [*words.items(), *names]
+    top = max(numbers, default=-1)
+    names = [(str(n), numbers.get(n, 0)) for n in range(min(top, MOST_DIGITS - 1) + 1)]
+    if top >= MOST_DIGITS:  # exact numbers may have any number of digits
+        more = sum(count for n, count in numbers.items() if n >= MOST_DIGITS)
+        names.append((f"{MOST_DIGITS}+", more))
+    bars: Sequence[tuple[str, int]] = [*words.items(), *names]
     if not bars:
         return ""
-    step, tall = 44, 130
+    step, tall, wide = 44, 130, 28 * len(words)  # words need more room than numbers
     most = max(count for _, count in bars)
     body = ""
     for place, (name, count) in enumerate(bars):
         height = tall * count / most if most else 0
-        x = place * step + 30
-        css = "bar" if name.isdigit() else "bar none"
+        numeral = name[0].isdigit()
+        x = place * step + 30 + (wide if numeral else 28 * place + 14)
+        css = "bar" if numeral else "bar none"
         middle = x + (step - 10) / 2
         body += (
             f'<rect class="{css}" x="{x}" y="{tall + 18 - height:.1f}" width="{step - 10}" '
@@ -96,9 +118,9 @@ def digits_bars(digits: Mapping[str, int]) -> str:
             f'<text class="count" x="{middle}" y="{tall + 12 - height:.1f}" '
             f'text-anchor="middle">{count or ""}</text>'
             f'<text class="tick" x="{middle}" y="{tall + 34}" text-anchor="middle">'
-            f"{escape(_short(name))}</text>"
+            f"{escape(name)}</text>"
         )
-    width = len(bars) * step + 50
+    width = len(bars) * step + wide + 50
     body += f'<line class="axis" x1="24" x2="{width - 20}" y1="{tall + 18}" y2="{tall + 18}"/>'
     body += (
         f'<text class="tick" x="{width / 2}" y="{tall + 54}" text-anchor="middle">'
@@ -106,7 +128,3 @@ def digits_bars(digits: Mapping[str, int]) -> str:
     )
     label = "values by whole correct digits: " + ", ".join(f"{n}: {c}" for n, c in bars if c)
     return _svg(width, tall + 60, body, label=label, css="digits")
-
-
-def _short(name: str) -> str:
-    return {"unreadable": "unread."}.get(name, name)

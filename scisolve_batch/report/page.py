@@ -11,18 +11,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from heapq import nlargest
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from scisolve_batch.records import Problem
 from scisolve_batch.report import figures
-from scisolve_batch.report.render import interval, percent, pin_word, tokens_line
+from scisolve_batch.report.render import interval, percent, pin_word, replay_line, tokens_line
 from scisolve_batch.report.rows import Tables
 from scisolve_batch.report.summary import Summary
 from scisolve_batch.report.tally import kind_of
@@ -66,6 +69,13 @@ def trusted(text: str) -> markupsafe.Markup:
     return markupsafe.Markup(text)  # noqa: S704
 
 
+def breakable(text: object) -> markupsafe.Markup:
+    """A name like `linear_algebra` that may be broken at its underscores and nowhere else."""
+    import markupsafe
+
+    return trusted("_<wbr>".join(str(markupsafe.escape(visible(part))) for part in str(text).split("_")))  # fmt: skip
+
+
 @cache
 def environment() -> jinja2.Environment:
     """The templates with escaping on."""
@@ -78,14 +88,20 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(percent=percent, visible=visible, interval=interval)
+    made.filters.update(percent=percent, visible=visible, interval=interval, name=breakable)
     return made
 
+
+SLOWEST = 10
+"""So many cells are listed by their time."""
+SHOWN_LITERALS = 50
+"""So many failing numbers are listed; the tables have them all."""
 
 _SHOWN = (  # columns of `solutions` that the table of problems shows or filters by
     "problem_id", "sample", "title", "domain", "difficulty", "outcome", "cause", "finished",
     "correct", "worst_correct_digits", "verification_kind", "verification_valid", "literals",
-    "failing_literals", "total_tokens", "duration_s", "near_limits", "retried",
+    "failing_literals", "total_tokens", "input_tokens", "output_tokens", "duration_s",
+    "near_limits", "retried", "reproduced",
 )  # fmt: skip
 
 
@@ -103,15 +119,23 @@ class Page:
         self.pictures = _Pictures(run.path, folder)
         self.rows: list[dict[str, Any]] = []
         self.details: list[str] = []
+        self.slowest: list[dict[str, Any]] = []
 
     def add(self, tables: Tables) -> None:
         """Add the next part of the tables, with the texts of the cells."""
         self.rows.extend(tables["solutions"].pick(*_SHOWN))
+        cells = tables["cells"].pick("problem_id", "sample", "cell", "status", "wall_s", "cpu_s")
+        timed = (cell for cell in cells if math.isfinite(cell["wall_s"]))
+        self.slowest = nlargest(SLOWEST, [*self.slowest, *timed], key=itemgetter("wall_s"))
         self.details.extend(map(island, details_of(self.problems, tables, self.pictures)))
 
     def render(self, summary: Summary) -> str:
         """The whole page; every number of it stands in the summary or in the tables."""
         script = (TEMPLATES / "page.js").read_text("utf-8")
+        places = {(row["problem_id"], row["sample"]): i for i, row in enumerate(self.rows)}
+        outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+        for row in self.rows:
+            outcomes[row["domain"]][row["outcome"]] += 1
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         return (
             environment()
@@ -123,6 +147,12 @@ class Page:
                 symbols=figures.SYMBOLS,
                 outcomes=figures.OUTCOMES,
                 choices=_choices(self.rows),
+                slowest=[cell for cell in self.slowest if cell["wall_s"] > 0],
+                loose=summary.loose[:SHOWN_LITERALS],
+                place=lambda problem, sample: places.get((problem, sample), 0),
+                outcome_bar=lambda domain: trusted(figures.outcome_bar(outcomes[domain])),
+                isolation=describe_isolation(self.manifest.isolation),
+                replay=replay_line(summary.replay) if summary.replay else "",
                 pin=pin_word(summary.suite.pin),
                 tokens=tokens_line(summary),
                 ledger_bar=trusted(figures.ledger_bar(summary.ledger)),
@@ -147,8 +177,44 @@ def _choices(rows: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def _table_row(row: dict[str, Any]) -> dict[str, Any]:
-    flags = [*row["near_limits"], *(["retried"] if row["retried"] else [])]
-    return row | {"check": kind_of(row) if row["finished"] else "", "flags": flags}
+    flags = [f"near {name}" for name in row["near_limits"]]
+    flags += ["retried"] if row["retried"] else []
+    flags += ["not reproduced"] if row["reproduced"] is False else []
+    reported = row["input_tokens"] is not None or row["output_tokens"] is not None
+    return row | {
+        "check": kind_of(row) if row["finished"] else "",
+        "flags": flags,
+        "tokens": row["total_tokens"] if reported or row["total_tokens"] else None,
+    }
+
+
+def describe_isolation(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run recorded about its isolation, for people: anything it may hold, in any form."""
+
+    def part(name: str) -> Mapping[str, Any]:
+        value = found.get(name)
+        return value if isinstance(value, Mapping) else {}
+
+    def state(layer: Any) -> str:
+        words = layer.get("state", "") if isinstance(layer, Mapping) else layer
+        return str(words).replace("_", " ")
+
+    closed = part("closed")
+    return {
+        "closed": [str(name) for name, shut in closed.items() if shut is True],
+        "open": [str(name) for name, shut in closed.items() if shut is not True],
+        "layers": {str(name): state(layer) for name, layer in part("layers").items()},
+        "tested": {
+            str(name): (try_.get("closed") is True, str(try_.get("how", "")))
+            for name, try_ in part("tested").items()
+            if isinstance(try_, Mapping)
+        },
+        "others": {
+            str(name): str(value)
+            for name, value in found.items()
+            if name not in {"closed", "layers", "tested"} and not isinstance(value, Mapping | list)
+        },
+    }
 
 
 def _cut(text: str | None) -> dict[str, Any] | None:
@@ -179,7 +245,9 @@ def details_of(
             "answer": _cut(row["answer"]),
             "failure": _pick(row, ("failure_kind", "failure_message")),
             "check": _pick(row, _CHECK),
-            "numbers": _pick(row, ("expected_coincidences", "refusals", "turns", "wait_s")),
+            "numbers": _pick(
+                row, ("expected_coincidences", "refusals", "turns", "wait_s", "cost_usd")
+            ),
             "literals": [_pick(item, _LITERAL) for item in groups["literals"][key]],
             "values": [_pick(item, _VALUE) for item in groups["values"][key]],
             "cells": [
@@ -203,7 +271,10 @@ _VALUE = (
     "name", "certified", "reported", "unit", "verdict", "how", "relative_error", "correct_digits",
     "certified_digits", "rtol", "atol", "exact", "trap",
 )  # fmt: skip
-_CELL = ("cell", "status", "ok", "state", "note", "wall_s", "stdout_dropped", "stderr_dropped")
+_CELL = (
+    "cell", "status", "ok", "state", "note", "wall_s", "stdout_dropped", "stderr_dropped",
+    "replay", "replay_detail",
+)  # fmt: skip
 _TEXTS = ("code", "stdout", "stderr", "traceback")
 
 

@@ -18,9 +18,13 @@ from scisolve_batch.errors import RunDirError
 from scisolve_batch.records import (
     Cell,
     Failure,
+    Grade,
     Grounding,
     GroundingVerdict,
     StopReason,
+    Usage,
+    ValueGrade,
+    ValueVerdict,
     Verdict,
     Verification,
 )
@@ -309,3 +313,65 @@ def test_the_index_lists_reports_newest_first_and_names_broken_ones(
     assert "not a summary of this version" in reader.words
     with pytest.raises(RunDirError, match="no such folder"):
         write_index(tmp_path / "nowhere")
+
+
+def test_isolation_stands_at_the_top_and_in_full_below(make_run: MakeRun, tmp_path: Path) -> None:
+    isolation = {
+        "mode": "auto",
+        "closed": {"network": True, "files": False},
+        "layers": {"seccomp": {"state": "in_force"}, "landlock": {"state": "not_supported"}},
+        "tested": {"connect_tcp": {"closed": True, "how": "refused"}, "write": {"closed": False}},
+    }
+    words = read(build_report(make_run([solved("p1")], isolation=isolation), tmp_path).page).words
+    assert "network closed to the code, not files" in words
+    assert "isolation: mode auto" in words
+    assert "✓ seccomp" in words and "landlock: not supported" in words
+    assert "connect tcp ✓ refused refused" in words and "write ✗ possible" in words
+
+
+@pytest.mark.parametrize(
+    "isolation",
+    [{}, {"closed": 3}, {"layers": ["a"], "tested": None}, {"layers": {"a": None}}, {"tested": {"a": 1}},
+     {"closed": {"files": "perhaps"}}],
+)  # fmt: skip
+def test_isolation_of_any_form_is_shown_or_left_out(
+    make_run: MakeRun, tmp_path: Path, isolation: dict[str, Any]
+) -> None:
+    words = read(build_report(make_run([solved("p1")], isolation=isolation), tmp_path).page).words
+    assert ("isolation not recorded" in words) is (not isolation)
+    assert ("not files" in words) is ("files" in str(isolation))
+
+
+def test_the_slowest_cells_and_the_loose_numbers_lead_to_their_problems(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    cells = tuple(Cell(index=n, code="f()", wall_s=float(n), cpu_s=0.5) for n in range(1, 13))
+    odd = Cell(index=13, code="f()", wall_s=float("inf"))
+    run = make_run([solved("p1"), solved("p2", grounded=False, cells=(*cells, odd))])
+    page_ = read(build_report(run, tmp_path).page)
+    assert "p2 2.718 absent 2.5" in page_.words
+    assert "p2 12 ok 12.00 0.50 p2 11 ok 11.00 0.50" in page_.words
+    assert "p2 3 ok 3.00 0.50" in page_.words and "p2 2 ok 2.00" not in page_.words
+    links = [
+        attrs["href"] for tag, attrs in page_.tags if tag == "a" and attrs["href"] != "#problems"
+    ]
+    assert set(links) == {"#open=1"}
+
+
+def test_exact_numbers_share_the_last_bar_of_the_digits(make_run: MakeRun, tmp_path: Path) -> None:
+    many = {"x": 27.0, "y": 16.0, "z": 7.5}
+    values = tuple(
+        ValueGrade(name=name, certified="1", verdict=ValueVerdict.CORRECT, correct_digits=digits)
+        for name, digits in many.items()
+    )
+    run = make_run([solved("p1", grade=Grade(correct=True, fraction=1.0, values=values))])
+    assert (
+        "values by whole correct digits: 7: 1, 16+: 2"
+        in read(build_report(run, tmp_path).page).words
+    )
+
+
+def test_tokens_that_nobody_counted_are_no_zero(make_run: MakeRun, tmp_path: Path) -> None:
+    run = make_run([solved("p1"), solved("p2", usage=Usage())])
+    text = build_report(run, tmp_path).page.read_text("utf-8")
+    assert text.count('<td class="n">280</td>') == 1 and text.count('<td class="n">0</td>') == 0

@@ -13,6 +13,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Self
@@ -27,6 +28,15 @@ FLAGS = (
     "--disable-extensions", "--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio",
     "--remote-debugging-pipe",
 )  # fmt: skip
+
+# The browser reads commands on descriptor 3 and answers on 4.
+LAUNCH = """
+import fcntl, os, sys
+high = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for place, end in zip((3, 4), high):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find_chromium() -> str | None:
@@ -62,11 +72,9 @@ class Chromium:
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        # The browser reads commands on descriptor 3 and answers on 4.
-        launch = 'exec 3<&"$1" 4>&"$2"; shift 2; exec "$@"'
         arguments = [program, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
         self._process = subprocess.Popen(
-            ["sh", "-c", launch, "sh", str(to_browser), str(from_browser), *arguments],
+            [sys.executable, "-c", LAUNCH, str(to_browser), str(from_browser), *arguments],
             pass_fds=(to_browser, from_browser),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -76,13 +84,20 @@ class Chromium:
         os.close(from_browser)
 
     def __enter__(self) -> Self:
+        try:
+            self._attach()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _attach(self) -> None:
         targets = self._call("Target.getTargets")["targetInfos"]
         page = next(target["targetId"] for target in targets if target["type"] == "page")
         attached = self._call("Target.attachToTarget", targetId=page, flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
-        return self
 
     def __exit__(self, *_: object) -> None:
         try:

@@ -104,7 +104,13 @@
     const box = make("section", "cell");
     box.dataset.cell = String(item.cell);
     const time = `${Number(item.wall_s || 0).toFixed(2)} s`;
-    box.append(make("header", "", make("b", "", `cell ${item.cell}`), make("span", item.ok ? "yes" : "no", (item.ok ? "✓ " : "✗ ") + word(item.status)), time, item.state !== "kept" ? `variables ${word(item.state)}` : null, item.note || null));
+    const again = { reproduced: ["yes", "✓ the same when run again"], differs: ["no", "✗ not the same when run again"], not_run: ["no", "✗ not run again"] }[item.replay];
+    // Each a part of its own: bare texts beside each other would run together.
+    const facts = [make("b", "", `cell ${item.cell}`), make("span", item.ok ? "yes" : "no", (item.ok ? "✓ " : "✗ ") + word(item.status)), make("span", "", time)];
+    if (item.state !== "kept") facts.push(make("span", "", `variables ${word(item.state)}`));
+    if (again) facts.push(make("span", ...again));
+    for (const text of [item.note, item.replay_detail]) if (text) facts.push(make("span", "", text));
+    box.append(make("header", "", ...facts));
     if (item.code) box.append(make("pre", "code", item.code.text), left(item.code) || "");
     if (item.stdout) box.append(output(item.stdout, "out"), left(item.stdout) || "");
     if (item.stderr) box.append(make("pre", "err", item.stderr.text), left(item.stderr) || "");
@@ -152,8 +158,9 @@
     if (data.answer) box.append(part("Check", check(data)));
     const n = data.numbers;
     const facts = [];
-    if (n.refusals) facts.push(`refused ${n.refusals} times`);
-    if (n.turns) facts.push(`${n.turns} turns`);
+    if (n.refusals) facts.push(n.refusals === 1 ? "refused once" : `refused ${n.refusals} times`);
+    if (n.turns) facts.push(n.turns === 1 ? "1 turn" : `${n.turns} turns`);
+    if (n.cost_usd !== undefined) facts.push(`US$ ${Number(Number(n.cost_usd).toPrecision(3))}`);
     if (n.wait_s) facts.push(`${Number(n.wait_s).toFixed(1)} s waiting for the service`);
     if (n.expected_coincidences !== undefined) facts.push(`expected number of accidental matches: ${chance(n.expected_coincidences)}`);
     if (facts.length) box.append(make("p", "about", facts.join("; ")));
