@@ -4,7 +4,7 @@ Text is escaped by the template or set as text by the script; the script is allo
 digest alone. Details of a sample are data until somebody opens it.
 """
 
-# ruff: noqa: PLC0415 - jinja2 is loaded when a page is made
+# ruff: noqa: PLC0415 - jinja2 and msgspec are loaded when a page is made
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from heapq import nlargest
 from operator import itemgetter
 from pathlib import Path
@@ -26,7 +26,8 @@ from urllib.parse import quote
 from scisolve_batch.records import Problem
 from scisolve_batch.report import figures
 from scisolve_batch.report.render import interval, percent, pin_word, replay_line, tokens_line
-from scisolve_batch.report.rows import Tables
+from scisolve_batch.report.rows import Rows, Tables
+from scisolve_batch.report.schema import TABLES
 from scisolve_batch.report.summary import Summary
 from scisolve_batch.report.tally import kind_of
 from scisolve_batch.rundir import RunDir, folder_name
@@ -56,9 +57,15 @@ def visible(text: object) -> str:
 
 def island(data: Any) -> str:
     """JSON that can stand inside a script element: it holds no `<`, `>` or `&`."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    import msgspec
+
+    try:
+        text = msgspec.json.encode(data).decode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which no UTF-8 can carry
+        text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
+        if char in text:
+            text = text.replace(char, f"\\u{ord(char):04x}")
     return text
 
 
@@ -69,11 +76,12 @@ def trusted(text: str) -> markupsafe.Markup:
     return markupsafe.Markup(text)  # noqa: S704
 
 
-def breakable(text: object) -> markupsafe.Markup:
+@lru_cache(4096)
+def breakable(text: str) -> markupsafe.Markup:
     """A name like `linear_algebra` that may be broken at its underscores and nowhere else."""
     import markupsafe
 
-    return trusted("_<wbr>".join(str(markupsafe.escape(visible(part))) for part in str(text).split("_")))  # fmt: skip
+    return trusted("_<wbr>".join(str(markupsafe.escape(visible(part))) for part in text.split("_")))  # fmt: skip
 
 
 @cache
@@ -225,40 +233,70 @@ def _cut(text: str | None) -> dict[str, Any] | None:
     return {"text": text[:TEXT_LIMIT], "left": len(text) - TEXT_LIMIT}
 
 
-def _grouped(tables: Tables, name: str) -> dict[tuple[str, int], list[dict[str, Any]]]:
-    groups: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
-    for row in tables[name]:
-        groups[row["problem_id"], row["sample"]].append(row)
-    return groups
-
-
 def details_of(
     problems: Mapping[str, Problem], tables: Tables, pictures: _Pictures
 ) -> Iterator[dict[str, Any]]:
     """What the page shows of each sample when it is opened, in the order of the table."""
-    groups = {name: _grouped(tables, name) for name in ("literals", "cells", "values")}
-    for row in tables["solutions"]:
-        key = (row["problem_id"], row["sample"])
-        problem = problems.get(row["problem_id"])
+    literals, values = _grouped(tables, "literals", _LITERAL), _grouped(tables, "values", _VALUE)
+    cells = _grouped(tables, "cells", (*_CELL, *_TEXTS, "figures"))
+    parts = (_CHECK, _FAILURE, _NUMBERS)
+    rows = tables["solutions"]
+    about = [_filled(_columns(rows, "solutions", names), names) for names in parts]
+    keys = zip(rows["problem_id"], rows["sample"], rows["answer"], *about, strict=True)
+    for name, sample, answer, check, failure, numbers in keys:
+        problem, key = problems.get(name), (name, sample)
+        for cell in cells[key]:
+            cell |= {text: _cut(cell[text]) for text in _TEXTS if text in cell}
+            cell["figures"] = [
+                pictures.show(name, sample, each) for each in cell.get("figures", ())
+            ]
         yield {
             "statement": _cut(problem.statement if problem else ""),
-            "answer": _cut(row["answer"]),
-            "failure": _pick(row, ("failure_kind", "failure_message")),
-            "check": _pick(row, _CHECK),
-            "numbers": _pick(
-                row, ("expected_coincidences", "refusals", "turns", "wait_s", "cost_usd")
-            ),
-            "literals": [_pick(item, _LITERAL) for item in groups["literals"][key]],
-            "values": [_pick(item, _VALUE) for item in groups["values"][key]],
-            "cells": [
-                _pick(item, _CELL)
-                | {name: _cut(item[name]) for name in _TEXTS if item[name]}
-                | {"figures": [pictures.show(*key, name) for name in item["figures"]]}
-                for item in groups["cells"][key]
-            ],
+            "answer": _cut(answer),
+            "failure": failure,
+            "check": check,
+            "numbers": numbers,
+            "literals": literals[key],
+            "values": values[key],
+            "cells": cells[key],
         }
 
 
+def _columns(rows: Rows, table: str, names: Iterable[str]) -> list[list[Any]]:
+    """Columns by name; infinities, for which JSON has no word, as words."""
+    kinds = {column.name: column.kind for column in TABLES[table].columns}
+    return [
+        [str(v) if v is not None and not math.isfinite(v) else v for v in rows[name]]
+        if kinds[name] == "float"
+        else rows[name]
+        for name in names
+    ]
+
+
+def _filled(columns: Iterable[list[Any]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of columns, each with what holds something."""
+    for row in zip(*columns, strict=True):
+        yield {
+            name: value
+            for name, value in zip(names, row, strict=True)
+            if value is not None and value not in ("", [])
+        }
+
+
+def _grouped(
+    tables: Tables, name: str, names: Sequence[str]
+) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """The rows of each sample in a table, with some of their columns."""
+    rows = tables[name]
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    filled = _filled(_columns(rows, name, names), names)
+    for problem, sample, row in zip(rows["problem_id"], rows["sample"], filled, strict=True):
+        groups[problem, sample].append(row)
+    return groups
+
+
+_FAILURE = ("failure_kind", "failure_message")
+_NUMBERS = ("expected_coincidences", "refusals", "turns", "wait_s", "cost_usd")
 _CHECK = (
     "verification_kind", "verification_valid", "verification_reason", "verification_weakness",
     "verification_description", "evidence_cell",
@@ -276,15 +314,6 @@ _CELL = (
     "replay", "replay_detail",
 )  # fmt: skip
 _TEXTS = ("code", "stdout", "stderr", "traceback")
-
-
-def _pick(row: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The named columns of a row that hold something; infinities as words."""
-    picked = {name: row[name] for name in names if row[name] not in (None, "", [])}
-    return {
-        name: str(value) if isinstance(value, float) and value - value != 0 else value
-        for name, value in picked.items()
-    }
 
 
 class _Pictures:
