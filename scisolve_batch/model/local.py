@@ -7,7 +7,11 @@ with several workers start one server and use --base-url instead.
 
 from __future__ import annotations
 
+import mmap
+import secrets
 import socket
+import struct
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,13 @@ from scisolve_batch.model.credentials import require_credentials
 from scisolve_batch.model.live import LiveModel
 
 CONTEXT_TOKENS = 16_384
+OUTPUT_TOKENS = 2048
+"""Most of one reply: a model that does not come to an end writes ten to fifty tokens a second."""
+TEMPLATE = Path(__file__).with_name("chat.jinja")
+"""How tools and calls are written for models whose own template leaves them out."""
+_TEMPLATE_KEY = b"tokenizer.chat_template"
+_HEAD_BYTES = 256 << 20  # names and vocabulary stand before the weights
+_TEXT = 8  # the type of a text in GGUF
 READ_S = 600.0  # a small machine reads 50 to 100 tokens a second before its first word
 
 
@@ -25,7 +36,8 @@ def check_local(path: Path | str) -> Path:
     """The model file, if it can be served.
 
     Raises:
-        UsageError: there is no such file, it is no GGUF, or the extra is not installed.
+        UsageError: there is no such file, it is no GGUF, its chat template has no place for tools
+            and is not in the ChatML form, or the extra is not installed.
     """
     file = Path(path)
     try:
@@ -40,7 +52,42 @@ def check_local(path: Path | str) -> Path:
             "local: needs the package xllamacpp; install it with "
             "`pip install 'scisolve-batch[local]'`"
         )
+    choose_template(file)
     return file
+
+
+def choose_template(file: Path) -> str:
+    """The chat template to serve a file with; empty for its own.
+
+    Its own is taken when it says how tools are written, ours when it is in the ChatML form.
+
+    Raises:
+        UsageError: neither fits, so that the model could never be told of its tools.
+    """
+    own = read_template(file)
+    if "tools" in own:
+        return ""
+    if own and "<|im_start|>" not in own:
+        raise UsageError(
+            f"{file}: its chat template has no place for tools and is not in the ChatML form; "
+            "take a model that was trained to call tools"
+        )
+    return TEMPLATE.read_text("utf-8")
+
+
+def read_template(file: Path) -> str:
+    """The chat template in the head of a GGUF file; empty when it has none."""
+    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        place = data.find(_TEMPLATE_KEY, 0, _HEAD_BYTES)
+        begin = place + len(_TEMPLATE_KEY)
+        if place < 0 or begin + 12 > len(data):
+            return ""
+        kind, length = struct.unpack_from("<IQ", data, begin)
+        return (
+            data[begin + 12 : begin + 12 + length].decode("utf-8", "replace")
+            if kind == _TEXT
+            else ""
+        )
 
 
 class LocalModel:
@@ -77,11 +124,13 @@ class LocalModel:
             ModelError: the file cannot be loaded, or no whole reply could be had.
         """
         if self._model is None:
-            self._server, url = self._serve()
+            key = secrets.token_hex(16)  # nobody else on this machine may ask
+            self._server, url = self._serve(key)
             options = {"read_s": READ_S, "attempt_s": 2 * READ_S, **self._live}
-            credentials = require_credentials({}, base_url=url)
+            credentials = require_credentials({"ANTHROPIC_API_KEY": key}, base_url=url)
             self._model = LiveModel(self.name, credentials=credentials, **options)
-        return self._model.reply(request)
+        shorter = min(request.max_tokens, OUTPUT_TOKENS)
+        return self._model.reply(replace(request, max_tokens=shorter))
 
     def close(self) -> None:
         """End the server and free its memory."""
@@ -89,8 +138,8 @@ class LocalModel:
             self._model.close()
         self._model = self._server = None
 
-    def _serve(self) -> tuple[Any, str]:
-        import xllamacpp  # type: ignore[import-not-found]  # noqa: PLC0415 - an extra
+    def _serve(self, key: str) -> tuple[Any, str]:
+        import xllamacpp  # noqa: PLC0415 - an extra
 
         params = xllamacpp.CommonParams()
         params.model.path = str(self._file)
@@ -102,7 +151,10 @@ class LocalModel:
         for cpu in (params.cpuparams, params.cpuparams_batch):
             cpu.n_threads = self._threads
             cpu.poll = 0  # waiting threads must not spin: cells run beside them
-        params.use_jinja = True  # the chat template with tools
+        params.use_jinja = True
+        params.chat_template = choose_template(self._file)
+        params.api_keys = [key]
+        params.verbosity = 1  # errors
         params.sampling.temp = 0.0
         params.sampling.seed = 1
         params.ui = False
