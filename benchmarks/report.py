@@ -210,9 +210,7 @@ def main() -> None:
                 "json.load loop and json_normalize": lambda: normalize(path),
                 "open the run (its manifest)": lambda: RunDir.read(path),
                 "records -> solutions.parquet": lambda: write_tables(run, only, ("solutions",)),
-                "records -> six tables, with texts": lambda: write_tables(
-                    path, only, tuple(TABLES)
-                ),
+                "records -> six tables, with texts": lambda: write_tables(run, only, tuple(TABLES)),
                 "summarize(run)": lambda: summarize(RunDir.read(path)),
                 "the page": lambda: render(path, out),
                 "build_report(run), all of it": lambda: build_report(path, out),

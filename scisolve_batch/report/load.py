@@ -219,18 +219,23 @@ def _read_table(file: Path, name: str) -> pa.Table:
             f"{file}: has version {version}, and this version reads up to {SCHEMA_VERSION}; "
             "update scisolve-batch"
         )
-    return _conform(table, name)
+    return _conform(table, name, file)
 
 
-def _conform(table: pa.Table, name: str) -> pa.Table:
+def _conform(table: pa.Table, name: str, file: Path) -> pa.Table:
     """The table in today's columns: those it does not know are missing throughout."""
     import pyarrow as pa
 
+    columns = []
     schema = arrow_schema(TABLES[name])
-    columns = [
-        table[field.name].cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(len(table), field.type)
-        for field in schema
-    ]
+    for wanted in schema:
+        if wanted.name not in table.column_names:
+            columns.append(pa.nulls(len(table), wanted.type))
+            continue
+        try:
+            columns.append(table[wanted.name].cast(wanted.type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise RunDirError(
+                f"{file}: column `{wanted.name}` cannot be read as {wanted.type}; build the report again"
+            ) from None
     return pa.Table.from_arrays(columns, schema=schema)

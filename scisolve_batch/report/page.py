@@ -334,6 +334,6 @@ class _Pictures:
                 data = base64.b64encode(path.read_bytes()).decode("ascii")
                 self.left -= size
                 return {"name": name, "src": f"data:{kind};base64,{data}"}
-        except OSError:
+        except (OSError, ValueError):  # no file has a null in its name
             return {"name": name}
         return {"name": name, "href": quote(Path(os.path.relpath(path, self.folder)).as_posix())}

@@ -205,7 +205,7 @@ def read_solution(folder: ProblemDir) -> tuple[Solution | None, str]:
     """The validated record of a sample, or why it cannot be read. It does not raise."""
     try:
         data = (folder.path / SOLUTION).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a null in its name
         return None, ""
     except OSError as error:
         return None, f"cannot be read: {error.strerror or error}"
@@ -216,7 +216,7 @@ def read_text(path: Path) -> str | None:
     """A file as text, or None when it cannot be read."""
     try:
         return path.read_bytes().decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
