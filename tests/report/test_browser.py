@@ -237,6 +237,7 @@ def test_nothing_a_model_wrote_acts_and_nothing_is_fetched(
     assert browser.requests == [page_file.as_uri()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 768, 1200])
 def test_nothing_is_cut_off_at_any_width(page: Chromium, width: int) -> None:
     page.look(width=width)
@@ -253,6 +254,7 @@ def test_nothing_is_cut_off_at_any_width(page: Chromium, width: int) -> None:
     assert page.run("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_text_can_be_read_in_light_and_in_dark(page: Chromium) -> None:
     page.click(row(page, "all-verdicts") + " .open")
     contrast = """(() => {
