@@ -94,11 +94,13 @@ class ModelError(ScisolveError):
 MODEL_ERROR_KINDS = (
     "auth", "billing", "permission", "not_found", "invalid", "too_long", "too_large",
     "rate_limit", "spend_limit", "overloaded", "server", "timeout", "connection",
-    "stream_cut", "bad_reply", "script_exhausted", "unknown",
+    "stream_cut", "bad_reply", "canceled", "script_exhausted", "unknown",
 )  # fmt: skip
 """The closed set of `ModelError.kind`."""
 
-FATAL_MODEL_ERRORS = frozenset({"auth", "billing", "permission", "not_found", "spend_limit"})
+FATAL_MODEL_ERRORS = frozenset(
+    {"auth", "billing", "permission", "not_found", "spend_limit", "canceled"}
+)
 """Kinds after which no other problem of the run can succeed either."""
 
 RETRYABLE_MODEL_ERRORS = frozenset(

@@ -441,6 +441,8 @@ class Turn(Record):
     """The model that answered, in the service's words."""
     request_id: str | None = None
     """The service's id of the request."""
+    batch: str | None = None
+    """The service's id of the batch it was asked in, at half the price; none when asked by itself."""
     cost_usd: float | None = None
     """What the reply cost by the price table, in US dollars; none when it has no price."""
 
@@ -607,6 +609,8 @@ class Settings(Record):
     """US dollars that the whole run may spend; none means no limit."""
     max_problem_usd: Annotated[float, Field(gt=0)] | None = None
     """US dollars that one problem may spend; none means its share of what is left."""
+    economy: bool = False
+    """Ask in batches, at half the price and whenever the service finds time."""
     record: str | None = None
     """Folder for recordings of the conversations with the service."""
     preload: tuple[str, ...] | None = None
@@ -681,6 +685,7 @@ class JournalEvent(StrEnum):
     SETTLED = "settled"  # its solution.json is on disk and final
     LOST = "lost"  # an attempt ended without an answer and is tried again
     RATE = "rate"  # the service's load changed how many problems may run at once
+    BATCH = "batch"  # the service has taken a batch of requests, under this id
     STOPPED = "stopped"  # the run ended
 
 
@@ -721,7 +726,7 @@ class RunningProblem(Record):
     pid: int | None = None
     """Process id of the worker."""
     doing: str
-    """What it waits for: `start`, `model`, `cell 3`, `check`."""
+    """What it waits for: `start`, `model`, `rate limit`, `batch`, `cell 3`, `check`."""
     since: float
     """Since when, in seconds since 1970."""
     started: float

@@ -209,7 +209,10 @@ class _Work:
             errors=reply.errors,
             model=reply.model,
             request_id=reply.request_id,
-            cost_usd=cost(reply.usage, reply.model or self.model.name),
+            batch=reply.batch,
+            cost_usd=cost(
+                reply.usage, reply.model or self.model.name, batch=reply.batch is not None
+            ),
         )
         self.turns.append(turn)
         self.observe(TurnFinished(turn, reply.text, spend))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic, time
 
+from scisolve_batch.batch.mail import Mail
 from scisolve_batch.batch.pool import Died, Workers
 from scisolve_batch.batch.progress import Progress
 from scisolve_batch.batch.resume import is_final
@@ -38,6 +39,7 @@ from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import StopLevel, Stops
 from scisolve_batch.batch.worker import (
     STACK,
+    Asked,
     Job,
     Queued,
     Ready,
@@ -86,6 +88,7 @@ class Carrier:
     purse: Purse
     rate: RateControl
     total: int
+    mail: Mail | None = None
     watch: dict[int, RunningProblem] = field(default_factory=dict)
     stacks: dict[Attempt, str] = field(default_factory=dict)
     final: int = 0
@@ -116,6 +119,7 @@ class Carrier:
                 self.hear(worker, message)
             self.hear_stops()
             self.tell(Tick())
+            self.deal_out()
             self.show()
         self.show()
         if self.scheduler.broken:
@@ -178,7 +182,12 @@ class Carrier:
             case Throttled(kind, retry_after_s):
                 self.rate.failed(kind, at=monotonic(), retry_after_s=retry_after_s)
                 self.follow_rate()
+            case Asked(letter):
+                if self.mail is not None:
+                    attempt = self.scheduler.running[worker]
+                    self.mail.asked(worker, attempt, letter, now=monotonic())
             case Settled():
+                self.forget_mail(worker, recorded=message.usage.total > 0)
                 self.watch.pop(worker, None)
                 self.purse.end(message.attempt)
                 self.mind_the_purse()
@@ -192,6 +201,7 @@ class Carrier:
             case Queued(wait_s):
                 self.tell(WaitAnnounced(worker, wait_s))
             case Died():
+                self.forget_mail(worker, recorded=False)
                 if self.watch.pop(worker, None):
                     self.purse.end(self.scheduler.running[worker])
                 self.end = message
@@ -201,10 +211,28 @@ class Carrier:
         """Account for a reply: its money, its wait, and that the service bears the load."""
         if attempt := self.scheduler.running.get(worker):
             self.purse.spend(attempt, reply.spend)
-        if reply.wait_s > 0:
+        if reply.wait_s > 0 and self.mail is None:
             self.tell(WaitAnnounced(worker, reply.wait_s))
         self.rate.replied(at=monotonic())
         self.follow_rate()
+
+    def deal_out(self) -> None:
+        """Send the next wave when it is complete, and bring answers to those that wait."""
+        if self.mail is None:
+            return
+        running = self.scheduler.running
+        coming = 0 if self.scheduler.stopping else self.scheduler.waiting_count
+        complete = len(running) >= min(self.settings.jobs, len(running) + coming)
+        for worker, seconds in self.mail.waits(monotonic()):
+            self.tell(WaitAnnounced(worker, seconds))
+        for worker, answer in self.mail.step(running, complete=complete):
+            self.pool.answer(worker, answer)
+
+    def forget_mail(self, worker: int, *, recorded: bool) -> None:
+        """A worker's attempt is over; without a record, what it was answered serves the next."""
+        attempt = self.scheduler.running.get(worker)
+        if self.mail is not None and attempt is not None:
+            self.mail.ended(worker, attempt, recorded=recorded)
 
     def follow_rate(self) -> None:
         """Let the scheduler know what the service bears, when that has changed."""
@@ -216,6 +244,7 @@ class Carrier:
             )
             self.tell(HeldUntil(change.hold_until))
             self.tell(WidthChanged(change.allowed))
+            self.pool.hold(change.hold_until)
         self.rate_seen = len(self.rate.history)
 
     def mind_the_purse(self) -> None:

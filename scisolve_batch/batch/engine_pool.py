@@ -23,6 +23,7 @@ from scisolve_batch.batch.backends import Engine
 from scisolve_batch.batch.errand import CLAIMS, Answer, Claim, Errand
 from scisolve_batch.batch.pool import Died
 from scisolve_batch.batch.worker import Job, Queued, Ready, Replied, Said
+from scisolve_batch.model.waves import Response
 from scisolve_batch.records import Settings
 
 LOOK_EVERY_S = 1.0
@@ -111,6 +112,12 @@ class EnginePool:
         """What an errand waits for: a place in the engine, or what its machine says."""
         sent = self._sent.get(worker)
         return sent.doing if sent else None
+
+    def answer(self, worker: int, answer: Response) -> None:
+        """Nobody waits here: requests of other machines are not gathered into batches."""
+
+    def hold(self, until: float) -> None:
+        """Other machines share no memory; their own retries keep the service's waits."""
 
     def listen(self, timeout: float | None) -> list[tuple[int, Said | Died]]:
         """Wait until an errand is done or lost, or something wakes us."""

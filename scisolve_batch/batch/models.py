@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scisolve_batch.errors import ModelError
-from scisolve_batch.model import Credentials, check_model, open_model
+from scisolve_batch.model import Credentials, check_model, open_model, split_model
 from scisolve_batch.model.base import Model
 from scisolve_batch.model.scripted import ScriptedModel
+from scisolve_batch.model.waves import Post, WaveModel
 from scisolve_batch.records import SCRIPTED, Problem, Settings
 
 
@@ -26,6 +27,8 @@ class ModelOpener:
         *,
         sample: int = 1,
         on_throttle: Callable[[ModelError], object] | None = None,
+        hold_until: Callable[[], float] | None = None,
+        post: Post | None = None,
     ) -> Model:
         """The model for one problem.
 
@@ -34,6 +37,9 @@ class ModelOpener:
             SuiteError: its script is wrong.
             UsageError: there is no such model.
         """
+        if post is not None:
+            _, name = split_model(self.settings.model)
+            return WaveModel(name, post=post, effort=self.settings.effort)
         scheme, _, which = self.settings.model.partition(":")
         if scheme != SCRIPTED:
             return open_model(
@@ -44,6 +50,7 @@ class ModelOpener:
                 record=self.settings.record,
                 effort=self.settings.effort,
                 on_throttle=on_throttle,
+                hold_until=hold_until,
             )
         if which not in ("", "naive"):
             return ScriptedModel.from_file(Path(which), name=self.settings.model)

@@ -19,9 +19,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import IO, Any, Protocol
 
-from scisolve_batch.batch.board import Board
+from scisolve_batch.batch.board import Board, Hold
 from scisolve_batch.batch.worker import Job, OpenModel, Order, Said, work
 from scisolve_batch.executor.base import SessionSource
+from scisolve_batch.model.waves import Response
 from scisolve_batch.records import Problem, Settings
 
 STACK_GRACE_S = 0.2
@@ -59,6 +60,14 @@ class Workers(Protocol):
         """What its problem waits for, and since when (seconds since 1970)."""
         ...
 
+    def answer(self, worker: int, answer: Response) -> None:
+        """Bring a worker the answer that it waits for."""
+        ...
+
+    def hold(self, until: float) -> None:
+        """Let no worker ask the service before this reading of the monotonic clock."""
+        ...
+
     def listen(self, timeout: float | None) -> list[tuple[int, Said | Died]]:
         """What was said since the last time; waits for it."""
         ...
@@ -93,6 +102,7 @@ class Pool:
     open_model: OpenModel
     problems: Mapping[str, Problem]
     wake: tuple[Any, ...] = ()
+    _hold: Hold = field(default_factory=Hold)
     _members: dict[int, _Member] = field(default_factory=dict)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
 
@@ -117,9 +127,10 @@ class Pool:
                 "open_model": self.open_model,
                 "problems": self.problems,
                 "board": board,
+                "hold": self._hold,
                 "stack": stack,
                 "parent": os.getpid(),
-                "others": [ours, *(member.pipe for member in self._members.values())],
+                "others": [ours, *(member.pipe for member in self._members.values()), *self.wake],
             },
         )
         process.start()
@@ -156,6 +167,15 @@ class Pool:
         process.kill()
         member.stack.seek(0)
         return member.stack.read().decode("utf-8", "replace") if ask_for_stack else ""
+
+    def answer(self, worker: int, answer: Response) -> None:
+        """Bring a worker the answer that it waits for. A dead one is noticed by `listen`."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._members[worker].pipe.send(answer)
+
+    def hold(self, until: float) -> None:
+        """Let no worker ask the service before this reading of the monotonic clock."""
+        self._hold.write(until)
 
     def pid(self, worker: int) -> int | None:
         """Process id of a worker."""
@@ -208,6 +228,7 @@ class Pool:
         for worker, member in list(self._members.items()):
             member.process.join()
             self._forget(worker)
+        self._hold.close()
         self._selector.close()
 
 

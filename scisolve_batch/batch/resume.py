@@ -22,7 +22,7 @@ from scisolve_batch.records import (
 from scisolve_batch.rundir import ProblemDir, RunDir
 
 FREE_SETTINGS = frozenset(
-    {"jobs", "max_attempts", "max_usd", "max_problem_usd", "record", "preload"}
+    {"jobs", "max_attempts", "max_usd", "max_problem_usd", "record", "preload", "economy"}
 )
 """Settings that may change between two parts of a run: they do not change any answer."""
 

@@ -6,15 +6,19 @@ stopped. What was settled stays settled, whatever ends the run.
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from scisolve_batch.batch.backends import open_engine
 from scisolve_batch.batch.carrier import Carrier
+from scisolve_batch.batch.courier import Courier
 from scisolve_batch.batch.engine_pool import EnginePool
 from scisolve_batch.batch.errand import revoke_claims
+from scisolve_batch.batch.mail import Mail
 from scisolve_batch.batch.models import make_opener
 from scisolve_batch.batch.pool import Pool, Workers
 from scisolve_batch.batch.progress import Progress
@@ -25,7 +29,7 @@ from scisolve_batch.batch.stops import stop_signals
 from scisolve_batch.batch.templates import TemplateKeeper, template_options
 from scisolve_batch.batch.worker import OpenModel, utc_now
 from scisolve_batch.errors import RunDirError
-from scisolve_batch.model import RateControl, load_sdk, split_model
+from scisolve_batch.model import RateControl, load_sdk, require_credentials, split_model
 from scisolve_batch.records import (
     Limits,
     Manifest,
@@ -177,16 +181,21 @@ def _work_through(
 ) -> RunOutcome:
     problems = run.manifest.problems
     by_id = {problem.id: problem for problem in problems}
-    if split_model(settings.model)[0] == "anthropic":
+    if split_model(settings.model)[0] == "anthropic" and not settings.economy:
         load_sdk()  # once here, instead of once in every worker that is forked off
     revoke_claims(run.path)
     opener = open_model or make_opener(settings)
     engine = open_engine(backend) if backend else None
     display = progress(len(attempts))
-    with stop_signals() as stops:
+    with stop_signals() as stops, ExitStack() as stack:
         pool: Workers
+        mail: Mail | None = None
         if engine is not None:
             pool = EnginePool(engine, settings, run.path, wake=(stops.wake,))
+        elif settings.economy:
+            mail = _open_mail(run, settings, say=display.say, stack=stack)
+            wake = (stops.wake, mail.courier.pipe)
+            pool = Pool(keeper.connect, settings, opener, problems=by_id, wake=wake)
         else:
             pool = Pool(keeper.connect, settings, opener, problems=by_id, wake=(stops.wake,))
         carrier = Carrier(
@@ -205,6 +214,7 @@ def _work_through(
                 max_attempts=settings.max_attempts,
             ),
             pool=pool,
+            mail=mail,
         )
         try:
             carrier.run_to_end()
@@ -219,6 +229,17 @@ def _work_through(
         fatal=carrier.fatal,
         out_of_money=carrier.out_of_money,
     )
+
+
+def _open_mail(
+    run: RunDir, settings: Settings, *, say: Callable[[str], None], stack: ExitStack
+) -> Mail:
+    """What gathers requests into batches, with what an earlier part of the run asked."""
+    credentials = require_credentials(base_url=settings.base_url)
+    courier = stack.enter_context(Courier(credentials))
+    mail = Mail(run, courier, say, most_active=max(2, os.cpu_count() or 1))
+    mail.recover()
+    return mail
 
 
 def _deadline(limits: Limits, problems: Sequence[Problem]) -> float:

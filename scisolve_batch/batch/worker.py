@@ -25,7 +25,7 @@ from typing import IO, NamedTuple, Protocol
 
 from scisolve_batch.agent import events
 from scisolve_batch.agent.loop import solve
-from scisolve_batch.batch.board import Board
+from scisolve_batch.batch.board import Board, Hold
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.errors import ModelError, RunDirError, ScisolveError, SessionError
 from scisolve_batch.executor import linux
@@ -33,6 +33,8 @@ from scisolve_batch.executor.base import ExecutionLimits, Session, SessionSource
 from scisolve_batch.model import split_model
 from scisolve_batch.model.base import Model
 from scisolve_batch.model.budget import Allowance, Cap, Spend
+from scisolve_batch.model.prices import BATCH_DIVISOR
+from scisolve_batch.model.waves import Letter, Post, Response
 from scisolve_batch.records import (
     Failure,
     Limits,
@@ -57,6 +59,8 @@ class OpenModel(Protocol):
         *,
         sample: int,
         on_throttle: Callable[[ModelError], object] | None,
+        hold_until: Callable[[], float] | None,
+        post: Post | None,
     ) -> Model:
         """Make it.
 
@@ -64,6 +68,8 @@ class OpenModel(Protocol):
             problem: the problem.
             sample: the planned repeat, from 1.
             on_throttle: to be called when the service says that it is asked too much.
+            hold_until: the monotonic time before which nothing shall be asked.
+            post: takes requests that are asked in batches, and brings their answers.
 
         Raises:
             ScisolveError: there is none for this problem.
@@ -116,6 +122,13 @@ class Throttled:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """The problem has a request for the next batch, and waits for its answer."""
+
+    letter: Letter
+
+
+@dataclass(frozen=True, slots=True)
 class Queued:
     """The problem waited this many seconds for a machine; this time is not its own."""
 
@@ -138,7 +151,7 @@ class Settled:
     digest: str
 
 
-Said = Ready | Queued | Replied | Throttled | Settled
+Said = Ready | Queued | Replied | Throttled | Asked | Settled
 
 
 def settled(attempt: Attempt, solution: Solution, folder: ProblemDir) -> Settled:
@@ -185,6 +198,8 @@ def run_problem(
     open_model: OpenModel,
     observe: events.Observer = events.ignore,
     on_throttle: Callable[[ModelError], object] | None = None,
+    hold_until: Callable[[], float] | None = None,
+    post: Post | None = None,
     admit: Callable[[], object] = _always,
 ) -> Solution:
     """Solve one problem in its folder and leave its record there.
@@ -196,6 +211,8 @@ def run_problem(
         open_model: makes the model.
         observe: hears each event, after it is on disk.
         on_throttle: hears when the service says that it is asked too much.
+        hold_until: the monotonic time before which the service shall not be asked.
+        post: takes requests that are asked in batches, and brings their answers.
         admit: is called before anything is written; what it raises ends the work without a record,
             unless it is an `Exception`.
     """
@@ -219,7 +236,12 @@ def run_problem(
             settings=settings,
             source=source,
             model=partial(
-                open_model, job.problem, sample=job.attempt.sample, on_throttle=on_throttle
+                open_model,
+                job.problem,
+                sample=job.attempt.sample,
+                on_throttle=on_throttle,
+                hold_until=hold_until,
+                post=post,
             ),
             listen=listen,
         )
@@ -275,7 +297,11 @@ def _solve(
                 grounding=settings.grounding,
                 strict_names=settings.strict_names,
                 rerun=Rerunner(source, spec, job.problem),
-                allowance=Allowance(job.cap, asked.name) if live else None,
+                allowance=Allowance(
+                    job.cap, asked.name, divisor=BATCH_DIVISOR if settings.economy else 1
+                )
+                if live
+                else None,
                 observe=listen,
             )
     finally:
@@ -371,6 +397,7 @@ def work(
     open_model: OpenModel,
     problems: Mapping[str, Problem],
     board: Board,
+    hold: Hold,
     stack: IO[bytes],
     others: Sequence[Connection],
     parent: int,
@@ -384,11 +411,12 @@ def work(
         open_model: makes models.
         problems: every problem that may be ordered, by id.
         board: where it is said what is being waited for.
+        hold: until when nobody shall ask the service.
         stack: receives this process's Python stack when SIGUSR1 comes.
         others: the parent's ends of all pipes; a forked process holds copies of them.
         parent: the parent's process id; without it there is nobody to work for.
     """
-    _leave_the_terminal(others, parent=parent)
+    leave_the_terminal(others, parent=parent)
     gc.freeze()  # what came from the parent stays; looking at it over and over would copy it
     faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True, chain=False)
 
@@ -415,6 +443,8 @@ def work(
                 open_model=open_model,
                 observe=_narrate(board, say),
                 on_throttle=_complain(board, say),
+                hold_until=partial(hold.watch, board),
+                post=_poster(board, pipe) if settings.economy else None,
             )
             say(settled(job.attempt, solution, ProblemDir(job.folder)))
 
@@ -446,8 +476,28 @@ def _complain(board: Board, say: Callable[[Said], None]) -> Callable[[ModelError
     return throttled
 
 
-def _leave_the_terminal(others: Sequence[Connection], *, parent: int) -> None:
-    """Ctrl-C is the parent's to hear; and end when the parent does."""
+def _poster(board: Board, pipe: Connection) -> Post:
+    """Hand requests to the parent, which gathers them, and wait for their answers."""
+
+    def post(letter: Letter) -> Response:
+        board.write("batch")
+        try:
+            pipe.send(Asked(letter))
+            answer: Response = pipe.recv()
+        except (EOFError, OSError):
+            raise SystemExit from None  # the run is gone, so this attempt must leave no record
+        return answer
+
+    return post
+
+
+def leave_the_terminal(others: Sequence[Connection], *, parent: int) -> None:
+    """For a forked process: Ctrl-C is the parent's to hear; and end when the parent does.
+
+    Args:
+        others: the parent's ends of pipes, of which the process holds copies.
+        parent: the parent's process id.
+    """
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

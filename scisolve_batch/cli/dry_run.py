@@ -37,6 +37,8 @@ def describe_plan(
         f"two such runs can be told apart from a difference of about {smallest:.0f} points on "
         "(rate 70 %, power 0.8)"
     )
+    if settings.economy:
+        click.echo("requests are asked in batches, at half the price")
     if settings.max_usd is not None:
         click.echo(f"the run stops before {settings.max_usd:g} USD are spent")
 
@@ -59,7 +61,7 @@ def _describe_cost(total: int, settings: Settings, recorded: Sequence[Path]) -> 
         f"expected tokens: {tokens.expected:,.0f} (95 % between {tokens.low:,.0f} and "
         f"{tokens.high:,.0f}), from {tokens.recorded} recorded problems"
     )
-    prices = [_price(item, settings.model) for item in solutions]
+    prices = [_price(item, settings.model, batch=settings.economy) for item in solutions]
     known = [price for price in prices if price is not None]
     money = estimate(known, count=total) if len(known) == len(prices) else None
     if money is None:
@@ -71,7 +73,7 @@ def _describe_cost(total: int, settings: Settings, recorded: Sequence[Path]) -> 
         )
 
 
-def _price(solution: Solution, model: str) -> float | None:
+def _price(solution: Solution, model: str, *, batch: bool) -> float | None:
     """What a recorded problem would have cost with this model, reply by reply."""
-    costs = [cost(turn.usage, model) for turn in solution.turns]
+    costs = [cost(turn.usage, model, batch=batch) for turn in solution.turns]
     return sum(c for c in costs if c is not None) if None not in costs else None

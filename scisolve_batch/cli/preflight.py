@@ -29,6 +29,12 @@ def prepare(settings: Settings, *, announce: bool = True) -> None:
         raise UsageError(f"--grounding: no policy {settings.grounding!r}; there are {known}")
     scheme, rest = split_model(settings.model)
     check_model(settings.model, base_url=settings.base_url, record=settings.record)
+    if settings.economy and scheme != "anthropic":
+        raise UsageError(
+            f"--economy needs a live model of the service, and {settings.model} is none"
+        )
+    if settings.economy and settings.record is not None:
+        raise UsageError("--economy keeps its own batches in the run directory; leave out --record")
     if settings.max_usd or settings.max_problem_usd:
         Allowance(Cap(usd=settings.max_usd or settings.max_problem_usd), settings.model)
     if scheme == "scripted" and rest not in ("", "naive"):

@@ -29,8 +29,12 @@ from scisolve_batch.report import (
     write_junit,
 )
 from scisolve_batch.rundir import MANIFEST, RunDir
-from scisolve_batch.settings import merge_settings
+from scisolve_batch.settings import ENV_PREFIX, merge_settings
 from scisolve_batch.suite import Suite, bundled_names, load_suite, select
+
+ECONOMY_JOBS = 32
+"""Problems that advance together when requests are asked in batches, unless --jobs says it."""
+JOBS_VARIABLE = ENV_PREFIX + "JOBS"
 
 
 @click.command("run", short_help="Run a suite of problems and report on it.")
@@ -43,6 +47,11 @@ from scisolve_batch.suite import Suite, bundled_names, load_suite, select
     type=int,
     metavar="N",
     help="Attempts at a problem that the machinery loses.  [default: 1]",
+)
+@click.option(
+    "--economy/--no-economy",
+    default=None,
+    help="Ask in batches: half the price, answers within hours.  [-j default: 32]",
 )
 @click.option("--max-usd", type=float, metavar="USD", help="Most that the run may spend.")
 @click.option("--max-problem-usd", type=float, metavar="USD", help="Most for one problem.")
@@ -120,6 +129,8 @@ def command(
     if fail_under is not None and not 0 <= fail_under <= 1:
         raise UsageError(f"--fail-under: must be between 0 and 1 (got {fail_under:g})")
     selection = {name: flags.pop(name) for name in SELECTION}
+    if flags["economy"] and backend is not None:
+        raise UsageError("--economy gathers the requests of one machine; leave out --backend")
     progress = partial(open_progress, quiet=quiet)
     if resume is not None:
         if suite is not None or out is not None or only or of is not None:
@@ -139,6 +150,8 @@ def command(
             names = ", ".join(bundled_names())
             raise UsageError(f"name a suite: a file, or one of {names}; or --resume RUN")
         loaded = load_suite(suite, unpinned=unpinned)
+        if flags["economy"] and flags["jobs"] is None and not os.environ.get(JOBS_VARIABLE):
+            flags["jobs"] = ECONOMY_JOBS
         settings = merge_settings(flags, environ=os.environ, limits=loaded.limits)
         chosen = select(again(loaded, only=only, of=of), **selection, seed=settings.seed)
         if dry_run:

@@ -54,6 +54,7 @@ class Reply:
         errors: kinds of the failed attempts, in order.
         wait_s: seconds spent waiting between attempts.
         first_event_s: seconds to the first event of the stream.
+        batch: the batch in which it was asked, at half the price; None when asked by itself.
     """
 
     content: list[Block]
@@ -66,6 +67,7 @@ class Reply:
     errors: tuple[str, ...] = ()
     wait_s: float = 0.0
     first_event_s: float | None = None
+    batch: str | None = None
 
     @property
     def tool_calls(self) -> list[Block]:

@@ -114,6 +114,7 @@ class Allowance:
         model: the model that is asked.
         attempts: requests that one reply may be charged for; with the retries of a policy its
             `paid_attempts` make the cap strict, 1 takes the risk of a broken reply.
+        divisor: what the table's prices are divided by; 2 for requests in batches.
 
     Raises:
         UsageError: a cap in dollars for a model whose price is unknown.
@@ -122,6 +123,7 @@ class Allowance:
     cap: Cap
     model: str
     attempts: int = 1
+    divisor: int = 1
     spent: Spend = Spend()
     _price: Price | None = field(init=False)
     _asked: int = field(init=False, default=0)  # prompt of the request that is out, at most
@@ -167,7 +169,7 @@ class Allowance:
         if usage.input_tokens is None or usage.output_tokens is None or nano is None:
             one = self._once(self._asked, max_tokens)  # not reported: assume the worst
         else:
-            one = Spend(usage.total, nano)
+            one = Spend(usage.total, self._divided(nano))
             self._known = (usage.total, self._sent)
         amount = one + self._lost(reply.errors, max_tokens)
         self.spent += amount
@@ -187,7 +189,10 @@ class Allowance:
     def _once(self, prompt: int, output: int) -> Spend:
         price = self._price
         nano = price.nano_at_most(prompt_tokens=prompt, output_tokens=output) if price else 0
-        return Spend(prompt + output, nano)
+        return Spend(prompt + output, self._divided(nano))
+
+    def _divided(self, nano: int) -> int:
+        return -(-nano // self.divisor)  # rounded up
 
     def _worst(self, prompt: int, output: int) -> Spend:
         once = self._once(prompt, output)

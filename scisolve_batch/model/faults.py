@@ -18,7 +18,7 @@ RETRYABLE = frozenset(
 )
 """Kinds after which the same request may succeed."""
 
-FATAL = frozenset({"auth", "billing", "spend_limit", "permission", "not_found"})
+FATAL = frozenset({"auth", "billing", "spend_limit", "permission", "not_found", "canceled"})
 """Kinds that the next problem of a run would meet as well."""
 
 _BY_TYPE = {
@@ -84,6 +84,7 @@ _NEXT = {
     "connection": "the service cannot be reached; check the network, proxies and --base-url",
     "stream_cut": "the reply broke off before its end",
     "bad_reply": "the reply is not one of the Messages API; check --base-url",
+    "canceled": "the batch was canceled; resume the run to ask again",
     "unknown": "the request failed",
 }
 

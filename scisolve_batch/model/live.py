@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from scisolve_batch.errors import ModelError, UsageError
 from scisolve_batch.model.assemble import Assembly, read_json, read_message
@@ -22,6 +22,8 @@ from scisolve_batch.model.faults import failure, from_exception, from_response
 from scisolve_batch.model.retry import Clock, RetryPolicy, ask
 from scisolve_batch.model.sse import events
 from scisolve_batch.model.wire import EFFORTS, wire_body
+
+T = TypeVar("T")
 
 CONNECT_S = 10.0
 READ_S = 120.0  # between two pieces of a reply; the service sends pings while it thinks
@@ -111,54 +113,24 @@ class LiveModel:
             self.close()
         if self._client is None:
             self._credentials = self._credentials or require_credentials(os.environ)
-            self._client = self._make_client(self._credentials)
+            self._client = open_client(
+                self._credentials,
+                attempt_s=self._attempt_s,
+                read_s=self._read_s,
+                wrap_transport=self._wrap_transport,
+            )
             self._pid = os.getpid()
         return self._client
 
-    def _make_client(self, credentials: Credentials) -> Any:
-        # 1.9 CPU-seconds and 80 MB, so only where requests are made.
-        import anthropic  # noqa: PLC0415
-
-        timeout = anthropic.Timeout(self._attempt_s, connect=CONNECT_S, read=self._read_s)
-        plain = credentials.is_local and str(credentials.base_url).startswith("http:")
-        # Without certificates nothing is trusted, and nothing need be where nothing is signed.
-        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else _tls_context()
-        more: dict[str, Any] = {"verify": tls}
-        if credentials.is_local:
-            more["trust_env"] = False  # a proxy cannot know this machine's loopback
-        if self._wrap_transport is not None:
-            import httpx2  # noqa: PLC0415
-
-            more["transport"] = self._wrap_transport(httpx2.HTTPTransport(**more))
-        return anthropic.Anthropic(
-            api_key=credentials.api_key,
-            auth_token=None if credentials.api_key else credentials.auth_token,
-            base_url=credentials.base_url,
-            max_retries=0,
-            timeout=timeout,
-            open_telemetry=False,
-            http_client=anthropic.DefaultHttpxClient(timeout=timeout, **more),
-        )
-
     def _attempt(self, client: Any, body: dict[str, Any]) -> Reply:
-        """Make one request.
-
-        The SDK lets many kinds of exceptions out (its own, its HTTP library's, ValueError,
-        TypeError, UnicodeEncodeError), so this is one of the places that catch them all. What
-        they hold, keys included, ends here: a new error is raised outside of the handler.
-        """
+        """Make one request."""
         arrived, started = [0], self._clock.now()
-        try:
+
+        def make() -> Reply:
             with client.messages.with_streaming_response.create(**body) as response:
                 return self._read(response, arrived=arrived, started=started)
-        except ModelError as error:
-            found = error
-        except Exception as error:  # noqa: BLE001 - the SDK's border, see above
-            found = _explain(error, started=bool(arrived[0]))
-        secrets = self._credentials.secrets if self._credentials else ()
-        found = _without_secrets(found, secrets)
-        found.__context__ = found.__cause__ = None
-        raise found
+
+        return cross_border(make, credentials=self._credentials, arrived=arrived)
 
     def _read(self, response: Any, *, arrived: list[int], started: float) -> Reply:
         headers: Mapping[str, str] = response.headers
@@ -175,6 +147,67 @@ class LiveModel:
 
         reply = read_response(chunks(), headers=headers)
         return replace(reply, first_event_s=first[0] if first else None)
+
+
+def open_client(
+    credentials: Credentials,
+    *,
+    attempt_s: float = ATTEMPT_S,
+    read_s: float = READ_S,
+    wrap_transport: Callable[[Any], Any] | None = None,
+) -> Any:
+    """The SDK's client, which asks once and leaves retries to us. Opens no connection yet."""
+    # 1.9 CPU-seconds and 80 MB, so only where requests are made.
+    import anthropic  # noqa: PLC0415
+
+    timeout = anthropic.Timeout(attempt_s, connect=CONNECT_S, read=read_s)
+    plain = credentials.is_local and str(credentials.base_url).startswith("http:")
+    # Without certificates nothing is trusted, and nothing need be where nothing is signed.
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else _tls_context()
+    more: dict[str, Any] = {"verify": tls}
+    if credentials.is_local:
+        more["trust_env"] = False  # a proxy cannot know this machine's loopback
+    if wrap_transport is not None:
+        import httpx2  # noqa: PLC0415
+
+        more["transport"] = wrap_transport(httpx2.HTTPTransport(**more))
+    return anthropic.Anthropic(
+        api_key=credentials.api_key,
+        auth_token=None if credentials.api_key else credentials.auth_token,
+        base_url=credentials.base_url,
+        max_retries=0,
+        timeout=timeout,
+        open_telemetry=False,
+        http_client=anthropic.DefaultHttpxClient(timeout=timeout, **more),
+    )
+
+
+def cross_border(
+    call: Callable[[], T], *, credentials: Credentials | None, arrived: Sequence[int] = (0,)
+) -> T:
+    """Call into the SDK; whatever it raises becomes a `ModelError` that holds no key.
+
+    The SDK lets many kinds of exceptions out (its own, its HTTP library's, ValueError, TypeError,
+    UnicodeEncodeError), so this is one of the places that catch them all. What they hold, keys
+    included, ends here: a new error is raised outside of the handler.
+
+    Args:
+        call: makes the request.
+        credentials: what must not be shown.
+        arrived: its first item counts the bytes that have arrived.
+
+    Raises:
+        ModelError: there is no whole answer.
+    """
+    try:
+        return call()
+    except ModelError as error:
+        found = error
+    except Exception as error:  # noqa: BLE001 - the SDK's border, see above
+        found = _explain(error, started=bool(arrived[0]))
+    found = _without_secrets(found, credentials.secrets if credentials else ())
+    found.__context__ = found.__cause__ = None
+    raise found
 
 
 def load_sdk() -> None:

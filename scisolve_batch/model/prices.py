@@ -1,7 +1,8 @@
 """What tokens cost, by a dated table.
 
 Amounts are whole nanodollars (1e-9 US dollars), so sums are exact. A model that is not in the
-table costs None, never 0. Discounts, taxes and regional surcharges are not known here.
+table costs None, never 0. Taxes, regional surcharges and discounts other than that of batches are
+not known here.
 """
 
 from __future__ import annotations
@@ -127,8 +128,12 @@ def find_price(model: str | None) -> Price | None:
     return table.get(name) or table.get(_DATED.sub("", name))
 
 
-def cost(usage: Usage, model: str | None) -> float | None:
-    """US dollars of one request.
+BATCH_DIVISOR = 2
+"""Requests in a batch cost half."""
+
+
+def cost(usage: Usage, model: str | None, *, batch: bool = False) -> float | None:
+    """US dollars of one request; half of it for a request in a batch.
 
         cost = p_in * input + p_out * output + p_write * cache_write + p_read * cache_read
 
@@ -138,7 +143,7 @@ def cost(usage: Usage, model: str | None) -> float | None:
     """
     price = find_price(model)
     nano = price.nano(usage) if price is not None else None
-    return None if nano is None else nano / NANO
+    return None if nano is None else nano / NANO / (BATCH_DIVISOR if batch else 1)
 
 
 def total_cost(usages: Iterable[Usage], model: str | None) -> float | None:

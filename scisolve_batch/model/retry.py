@@ -97,22 +97,9 @@ def ask(
         NoReply: the last failure, with the number of attempts.
     """
     errors: tuple[str, ...] = ()
-    waited = 0.0
-
-    def wait(seconds: float) -> bool:
-        nonlocal waited
-        if deadline is not None and clock.now() + max(0.0, seconds) > deadline:
-            return False
-        if seconds > 0:
-            clock.sleep(seconds)
-            waited += seconds
-        return True
-
-    def held() -> bool:
-        return hold_until is None or wait(hold_until() - clock.now())
-
-    if not held():
-        raise NoReply(_too_late(), attempts=0, errors=(), wait_s=waited)
+    pauses = _Pauses(clock, deadline, hold_until)
+    if not pauses.held():
+        raise NoReply(_too_late(), attempts=0, errors=(), wait_s=pauses.waited)
     while True:
         try:
             reply = attempt()
@@ -121,10 +108,40 @@ def ask(
             if on_failure is not None:
                 on_failure(error)
             pause = policy.wait_s(len(errors), error=error, random=clock.random)
-            if not (policy.goes_on(errors, error=error) and wait(pause) and held()):
-                raise NoReply(error, attempts=len(errors), errors=errors, wait_s=waited) from None
+            goes_on = policy.goes_on(errors, error=error) and pauses.wait(pause) and pauses.held()
+            if not goes_on:
+                raise NoReply(
+                    error, attempts=len(errors), errors=errors, wait_s=pauses.waited
+                ) from None
         else:
-            return replace(reply, attempts=len(errors) + 1, errors=errors, wait_s=waited)
+            return replace(reply, attempts=len(errors) + 1, errors=errors, wait_s=pauses.waited)
+
+
+@dataclass(slots=True)
+class _Pauses:
+    """The waits of one request, none of which passes its deadline."""
+
+    clock: Clock
+    deadline: float | None
+    hold_until: Callable[[], float] | None
+    waited: float = 0.0
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, unless the deadline would pass meanwhile."""
+        until = self.clock.now() + max(0.0, seconds)
+        if self.deadline is not None and until > self.deadline:
+            return False
+        if seconds > 0:
+            self.clock.sleep(seconds)
+            self.waited += seconds
+        return True
+
+    def held(self) -> bool:
+        """Wait as long as nobody shall ask, also when that grows meanwhile."""
+        while self.hold_until is not None and (pause := self.hold_until() - self.clock.now()) > 0:
+            if not self.wait(pause):
+                return False
+        return True
 
 
 def _too_late() -> ModelError:

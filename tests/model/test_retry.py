@@ -83,7 +83,7 @@ def test_a_failure_that_is_none_of_the_services_ends_at_once(time) -> None:
 
 
 def test_a_hold_that_grows_is_kept_before_the_next_attempt(time) -> None:
-    holds = iter([0.0, time.now() + 50.0])
+    holds = iter([0.0, time.now() + 20.0, time.now() + 50.0, time.now() + 50.0])
     attempt, _ = player([("overloaded", None)])
     reply = ask(
         attempt, policy=RetryPolicy(), deadline=None, clock=time.clock, hold_until=lambda: next(holds)

@@ -6,6 +6,7 @@ It keeps no conversation: what it answers follows from how many turns the reques
 import json
 import threading
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 
@@ -54,6 +55,85 @@ def _is_paired(messages):
     return True
 
 
+def reply_message(script, body):
+    """What the service says to a request, as one whole message."""
+    turns = sum(message["role"] == "assistant" for message in body["messages"])
+    ((tool, arguments),) = script[min(turns, len(script) - 1)].items()
+    if tool == "run_python":
+        arguments = {"code": arguments}
+    return {
+        "id": f"msg_{turns}", "type": "message", "role": "assistant", "model": body["model"],
+        "content": [{"type": "tool_use", "id": f"toolu_{turns:02d}", "name": tool, "input": arguments}],
+        "stop_reason": "tool_use", "stop_sequence": None,
+        "usage": {"input_tokens": 1000, "output_tokens": 200},
+    }  # fmt: skip
+
+
+class Batches:
+    """The batch endpoints. A batch ends at the look number `looks`.
+
+    `fates` are results of single requests, in the order in which they are asked: a dict is given as
+    it is, None answers. `lost` hand-overs are taken and their answers are dropped; `refuse` is a
+    status and a type of error for every hand-over; `stuck` batches never end.
+    """
+
+    def __init__(self, *, looks=2, fates=(), lost=0, refuse=None, stuck=False, cut=0):
+        self.looks, self.fates, self.lost, self.refuse = looks, list(fates), lost, refuse
+        self.stuck, self.cut = stuck, cut
+        self.taken = {}  # id -> requests, results, looks
+        self.asked = []  # every (custom id, params) that was taken, in order
+        self.server = None
+
+    def post(self, handler):
+        body = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
+        if self.refuse:
+            return handler.refuse(*self.refuse)
+        identity = f"msgbatch_{len(self.taken) + 1:02d}"
+        lines = []
+        for request in body["requests"]:
+            assert "stream" not in request["params"]
+            self.asked.append((request["custom_id"], request["params"]))
+            fate = self.fates.pop(0) if self.fates else None
+            script = self.server.choose(request["params"]["messages"][0])
+            message = reply_message(script, request["params"])
+            result = fate or {"type": "succeeded", "message": message}
+            lines.append(json.dumps({"custom_id": request["custom_id"], "result": result}))
+        lines.reverse()  # results come in any order
+        self.taken[identity] = {"lines": lines, "looks": 0, "at": datetime.now(UTC).isoformat()}
+        if self.lost:
+            self.lost -= 1
+            handler.close_connection = True
+            return handler.connection.close()
+        return handler.send_json(200, self.state(identity))
+
+    def state(self, identity):
+        batch = self.taken[identity]
+        ended = batch["looks"] >= self.looks and not self.stuck
+        counts = dict.fromkeys(("processing", "succeeded", "errored", "expired", "canceled"), 0)
+        counts["succeeded" if ended else "processing"] = len(batch["lines"])
+        return {
+            "id": identity, "type": "message_batch", "created_at": batch["at"],
+            "processing_status": "ended" if ended else "in_progress", "request_counts": counts,
+        }  # fmt: skip
+
+    def get(self, handler):
+        _, _, rest = handler.path.partition("/v1/messages/batches")
+        if rest.startswith("?"):
+            data = [self.state(identity) for identity in reversed(self.taken)]
+            return handler.send_json(200, {"data": data, "has_more": False})
+        identity, _, what = rest.removeprefix("/").partition("/")
+        if identity not in self.taken:
+            return handler.refuse(404, "not_found_error")
+        if what == "results":
+            data = ("\n".join(self.taken[identity]["lines"]) + "\n").encode()
+            if self.cut:
+                self.cut -= 1
+                data = data[: len(data) // 2]
+            return handler.send_json(200, data)
+        self.taken[identity]["looks"] += 1
+        return handler.send_json(200, self.state(identity))
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -61,7 +141,12 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
+    def do_GET(self):
+        self.server.batches.get(self)
+
     def do_POST(self):
+        if self.path.startswith("/v1/messages/batches"):
+            return self.server.batches.post(self)
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         service = self.server
         with service.lock:
@@ -95,7 +180,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def refuse(self, status, kind):
         error = {"type": "error", "error": {"type": kind, "message": f"{kind}, says the test"}}
-        data = json.dumps(error).encode()
+        self.send_json(status, error)
+
+    def send_json(self, status, content):
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
@@ -125,16 +213,19 @@ class _Service(ThreadingHTTPServer):
 
 
 @contextmanager
-def service(*, faults=(), fault_rate=0.0, refuse_all=None, script=GOOD, seed=1):
+def service(*, faults=(), fault_rate=0.0, refuse_all=None, script=GOOD, seed=1, batches=None):
     """A running service; its address and environment for a run are `.env`.
 
     `script` is what it answers, turn by turn, or one such list for each problem statement.
+    `batches` is what it does with batches, by default `Batches()`.
     """
     server = _Service(("127.0.0.1", 0), _Handler)
     server.lock, server.random, server.count = threading.Lock(), Random(seed), 0
     server.orphans = 0
     server.faults, server.fault_rate, server.refuse_all = list(faults), fault_rate, refuse_all
     server.script = script
+    server.batches = batches or Batches()
+    server.batches.server = server
     server.env = {
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.server_port}",
         "ANTHROPIC_API_KEY": KEY,
