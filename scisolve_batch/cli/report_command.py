@@ -13,7 +13,6 @@ from scisolve_batch.report import (
     latex_table,
     load_report,
     render_summary,
-    summarize,
 )
 from scisolve_batch.rundir import RunDir
 
@@ -31,25 +30,35 @@ from scisolve_batch.rundir import RunDir
     help="What is printed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --as json.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="The same as --as markdown.")
 @click.option("--csv", is_flag=True, help="Also write every table as CSV.")
 @click.option("--figures", is_flag=True, help="Also draw figures for papers, as PNG and SVG.")
 def command(
-    *, run: Path, out: Path | None, form: str, as_json: bool, csv: bool, figures: bool
+    *,
+    run: Path,
+    out: Path | None,
+    form: str,
+    as_json: bool,
+    as_markdown: bool,
+    csv: bool,
+    figures: bool,
 ) -> None:
     """Build the report of the run directory RUN again, from its files alone."""
     found = RunDir.read(run)
-    summary = summarize(found)
+    if as_json and as_markdown:
+        raise click.UsageError("--json and --markdown cannot both be printed")
     target = out or Path("reports") / run.resolve().name
     paths = build_report(run, target)
+    report = load_report(target)
+    summary = report.summary
     if csv:
-        report = load_report(target)
         for name in paths.tables:
             getattr(report, name).to_csv(target / f"{name}.csv", index=False)
     if figures:
         from scisolve_batch.report.plots import write_plots  # noqa: PLC0415 - only when asked for
 
         write_plots(target, target / "figures")
-    match "json" if as_json else form:
+    match "json" if as_json else "markdown" if as_markdown else form:
         case "json":
             click.echo(summary.model_dump_json(indent=1))
         case "markdown":

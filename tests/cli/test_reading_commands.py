@@ -153,6 +153,9 @@ def test_a_report_is_printed_for_papers_and_pages_and_drawn(read, tmp_path):
     assert (tmp_path / "o/solutions.csv").read_text().startswith("run_id,problem_id")
     assert (tmp_path / "o/figures/rates.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "o/figures/correct_digits.svg").read_text()
+    assert read("report", "r", "--markdown", "--out", "o")[1] == out
+    code, _, err = read("report", "r", "--markdown", "--json")
+    assert code == 2 and "--json and --markdown cannot both be printed" in err
     _, out, _ = read("report", "r", "--as", "latex")
     assert r"\toprule" in out
     _, out, _ = read("report", "r", "--as", "citation")
