@@ -1,4 +1,7 @@
-"""`scisolve-batch show`: the story of one problem, from its folder."""
+"""`scisolve-batch show`: the story of one problem, from its folder.
+
+What a model wrote is shown, never obeyed: characters that steer a terminal appear as their numbers.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import click
 
 from scisolve_batch.errors import UsageError
 from scisolve_batch.records import FAILING, Cell, Literal, Solution, Verdict
+from scisolve_batch.report.page import visible
 from scisolve_batch.rundir import RunDir
 
 _MARKS = {
@@ -32,23 +36,35 @@ def command(*, run: Path, problem: str, sample: int) -> None:
         near = difflib.get_close_matches(problem, ids, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise UsageError(f"{run} has no problem {problem!r}{hint}")
-    statement = next(p.statement for p in found.manifest.problems if p.id == problem)
+    if sample not in {item.sample for item in found.manifest.planned if item.problem_id == problem}:
+        raise UsageError(f"{run} has no sample {sample} of {problem}")
+    statements = [each.statement for each in found.manifest.problems if each.id == problem]
     folder = found.problem(problem, sample)
-    click.echo(textwrap.fill(statement, 100))
-    for cell in folder.read_cells():
+    _say(textwrap.fill("".join(statements), 100) or "(its statement is not recorded)")
+    try:
+        cells = folder.read_cells()
+    except (ValueError, OSError) as error:  # a torn record of a cell
+        _say(f"\nthe cells cannot be read: {error}")
+        cells = ()
+    for cell in cells:
         _show_cell(cell)
     solution = folder.read_solution()
     if solution is None:
-        click.echo("\nno record yet")
+        _say("\nno record yet")
         return
     for refusal in solution.refusals:
-        click.echo("\nrefused:\n" + textwrap.indent(refusal, "  "))
+        _say("\nrefused:\n" + textwrap.indent(refusal, "  "))
     _show_solution(solution)
 
 
+def _say(text: str) -> None:
+    """Print text of others: an escape sequence in it could rewrite what stands above."""
+    click.echo(visible(text.replace("\r\n", "\n")).replace("\r", "⟨U+000D⟩"))
+
+
 def _show_cell(cell: Cell) -> None:
-    click.echo(f"\n[{cell.index}] {cell.status.value}, {cell.wall_s:.2f} s")
-    click.echo(textwrap.indent(cell.code.rstrip(), "    "))
+    _say(f"\n[{cell.index}] {cell.status.value}, {cell.wall_s:.2f} s")
+    _say(textwrap.indent(cell.code.rstrip(), "    "))
     for mark, text in (
         ("out", cell.stdout),
         ("err", cell.stderr),
@@ -57,26 +73,26 @@ def _show_cell(cell: Cell) -> None:
         ("fig", "\n".join(cell.figures)),
     ):
         if text.strip():
-            click.echo(textwrap.indent(text.rstrip(), f"  {mark} "))
+            _say(textwrap.indent(text.rstrip(), f"  {mark} "))
 
 
 def _show_solution(solution: Solution) -> None:
-    click.echo(f"\n{solution.stop_reason.value}" + (
+    _say(f"\n{solution.stop_reason.value}" + (
         f": {solution.failure.message}" if solution.failure else ""
     ))  # fmt: skip
     if solution.answer is not None:
-        click.echo(f"answer: {solution.answer}")
+        _say(f"answer: {solution.answer}")
     if solution.verification:
         state = "valid" if solution.verification.valid else solution.verification.reason
-        click.echo(f"check: {solution.verification.kind}, {state}")
+        _say(f"check: {solution.verification.kind}, {state}")
     if solution.grounding:
-        click.echo(f"grounding ({solution.grounding.policy}): {solution.grounding.verdict.value}")
+        _say(f"grounding ({solution.grounding.policy}): {solution.grounding.verdict.value}")
         for literal in solution.grounding.literals:
-            click.echo("  " + _describe(literal))
+            _say("  " + _describe(literal))
     for grade in solution.grade.values:
         digits = "" if grade.correct_digits is None else f", {grade.correct_digits:.1f} digits"
         trap = f"; the trap: {grade.trap}" if grade.trap else ""
-        click.echo(
+        _say(
             f"  {grade.name}: {grade.verdict.value} (reported {grade.reported}, certified "
             f"{grade.certified}{digits}){trap}"
         )

@@ -56,6 +56,33 @@ def test_show_tells_a_problem_number_by_number(read):
         assert words in out
     code, _, err = read("show", "r", "slyy")
     assert code == 2 and "did you mean sly?" in err
+    code, _, err = read("show", "r", "sly", "--sample", "2")
+    assert code == 2 and "r has no sample 2 of sly" in err
+
+
+def test_what_a_model_wrote_cannot_steer_the_terminal_that_shows_it(read, tmp_path):
+    folder = tmp_path / "r/problems/sly"
+    (folder / "cells/01.out").write_bytes(
+        b"\x1b]52;c;cm0=\x07\x1b[2Jx = 1.5\rx = 9.9\r\nend\xc2\x9b1m\n"
+    )
+    file = folder / "solution.json"
+    record = json.loads(file.read_text())
+    record |= {"answer": "x = \x1b[31m1.5\u202e", "refusals": ["\x1b[A not"]}
+    file.write_text(json.dumps(record))
+    code, out, _ = read("show", "r", "sly")
+    assert code == 0
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", out)
+    assert "⟨U+001B⟩[2Jx = 1.5⟨U+000D⟩" in out and "⟨U+202E⟩" in out
+
+
+def test_a_problem_with_torn_records_is_told_as_far_as_it_goes(read, tmp_path):
+    folder = tmp_path / "r/problems/sly"
+    (folder / "cells/01.json").write_text("{")
+    code, out, _ = read("show", "r", "sly")
+    assert code == 0 and "the cells cannot be read" in out and "answer: x = 1.5" in out
+    (folder / "solution.json").unlink()
+    code, out, _ = read("show", "r", "sly")
+    assert code == 0 and "no record yet" in out
 
 
 def test_a_report_is_built_again_from_the_run_alone(read, tmp_path):
