@@ -7,10 +7,14 @@ not know who wrote the chain's first link.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from scisolve_batch.records import JournalEvent, JournalLine
-from scisolve_batch.rundir import RunDir, folder_name, link
+from scisolve_batch.rundir import SOLUTION, RunDir, folder_name, link
+
+_ATTEMPT = re.compile(r"\.a\d+$")  # what a lost attempt's folder is called after
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +34,11 @@ class Integrity:
 
 def check_integrity(run: RunDir) -> Integrity:
     """Compare a run directory with its journal's chain of digests."""
-    lines = run.journal()
-    faults = list(_chain_faults(lines))
+    try:
+        lines = run.journal()
+        faults = list(_chain_faults(lines))
+    except ValueError:
+        lines, faults = [], ["journal.jsonl: a line is none that a run writes"]
     started = [line for line in lines if line.event is JournalEvent.STARTED and line.digest]
     if not started:
         faults.append("the journal has no start that names a manifest")
@@ -47,13 +54,22 @@ def check_integrity(run: RunDir) -> Integrity:
             faults.append(f"{name}: its folder is gone")
         elif line.digest is not None and folder.digest() != line.digest:
             faults.append(f"{name}: its files are not what was settled")
-    planned = {folder_name(item.problem_id, item.sample) for item in run.manifest.planned}
-    for path in sorted((run.path / "problems").iterdir()):
-        if path.name.partition(".a")[0] not in planned:
-            faults.append(f"{path.name}: a folder that was never planned")
-        elif path.name in planned and (path / "solution.json").exists() and path.name not in last:
-            faults.append(f"{path.name}: a record that the journal does not know")
+    faults.extend(_folder_faults(run, last))
     return Integrity(lines[-1].chain or "" if lines else "", len(last), tuple(faults))
+
+
+def _folder_faults(run: RunDir, settled: Mapping[str, JournalLine]) -> Iterator[str]:
+    """Folders that should not be there, or that hold what the journal does not know."""
+    planned = {folder_name(item.problem_id, item.sample) for item in run.manifest.planned}
+    place = run.path / "problems"
+    if not place.is_dir():
+        yield "problems: the folder is gone"
+        return
+    for path in sorted(place.iterdir()):
+        if path.name not in planned and _ATTEMPT.sub("", path.name) not in planned:
+            yield f"{path.name}: a folder that was never planned"
+        elif path.name in planned and (path / SOLUTION).exists() and path.name not in settled:
+            yield f"{path.name}: a record that the journal does not know"
 
 
 def _chain_faults(lines: list[JournalLine]) -> list[str]:

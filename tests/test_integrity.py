@@ -1,6 +1,7 @@
 """Every way of changing a run directory afterwards is noticed."""
 
 import json
+import shutil
 
 import pytest
 
@@ -106,3 +107,34 @@ def test_after_a_torn_line_the_journal_goes_on_whole(run):
         again.log(JournalLine(event=JournalEvent.STOPPED, at="t"))
     assert run.journal()[-1].event is JournalEvent.STOPPED
     assert not [fault for fault in check_integrity(run).faults if "journal" in fault]
+
+
+@pytest.mark.parametrize(
+    "line", ["3", "[]", "{}", '{"event": "dreamt", "at": "t"}', '{"event": 1}']
+)
+def test_a_line_that_no_run_writes_is_a_fault_and_no_crash(run, line):
+    with (run.path / "journal.jsonl").open("a") as journal:
+        journal.write(line + "\n")
+    assert "journal.jsonl: a line is none that a run writes" in check_integrity(run).faults
+
+
+def test_a_missing_folder_of_problems_is_a_fault_and_no_crash(run):
+    shutil.rmtree(run.path / "problems")
+    faults = check_integrity(run).faults
+    assert "problems: the folder is gone" in faults and "a: its folder is gone" in faults
+
+
+def test_names_with_dots_are_planned_and_only_attempts_stand_beside_them(tmp_path):
+    manifest = Manifest(
+        run_id="r", created_at="t", suite=SuiteRef(id="s", digest="d"),
+        problems=(Problem(id="x.abc", statement="?"),),
+        planned=(PlannedProblem(problem_id="x.abc", digest="d"),),
+    )  # fmt: skip
+    with RunDir.create(tmp_path / "r", manifest) as made:
+        made.log(JournalLine(event=JournalEvent.STARTED, at="t", digest=made.manifest_digest()))
+    for name in ("x.abc", "x.abc.a1", "x.abc.a12"):
+        (tmp_path / "r/problems" / name).mkdir()
+    assert check_integrity(made).faults == ()
+    for name in ("x", "x.a1", "x.abc.a1b", "x.abc.a"):
+        (tmp_path / "r/problems" / name).mkdir()
+    assert len(check_integrity(made).faults) == 4
