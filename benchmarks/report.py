@@ -3,7 +3,7 @@
     python benchmarks/report.py [--solutions 10000] [--rounds 5]
 
 It writes a run directory of that many solutions (each of two cells, six literals, two values and three
-turns, indented JSON as a run writes it) and measures CPU seconds of this process, the best of the rounds,
+turns, some 5 KB of indented JSON as a run writes it) and measures CPU seconds of this process, the best of the rounds,
 which go round in turn so that a busy machine is busy for all of them. The peak of memory is that of fresh
 processes over the whole run and over half of it. With Chromium on the PATH, the page of 1,000 problems is
 opened as well.
@@ -35,7 +35,7 @@ from scisolve_batch.rundir import RunDir
 ROOT = Path(__file__).parents[1]
 
 
-def solution(name: str, number: int) -> r.Solution:
+def solution(name: str, number: int, numbers: int) -> r.Solution:
     good = number % 7 != 0
     literals = tuple(
         r.Literal(
@@ -44,7 +44,7 @@ def solution(name: str, number: int) -> r.Solution:
             relation="rounded", source="cell", cell=2, line=k + 1,
             printed=f"{k}.{number:05d}123", label="value of x", chance=0.001,
         )
-        for k in range(6)
+        for k in range(numbers)
     )  # fmt: skip
     verdict = r.GroundingVerdict.GROUNDED if good else r.GroundingVerdict.UNGROUNDED
     grades = tuple(
@@ -80,7 +80,7 @@ def solution(name: str, number: int) -> r.Solution:
     )  # fmt: skip
 
 
-def write_run(path: Path, count: int) -> None:
+def write_run(path: Path, count: int, numbers: int = 6) -> None:
     problems = tuple(
         r.Problem(
             id=f"p{number:05d}", statement="Compute x.", domain=f"domain-{number % 8}", difficulty=number % 5 + 1,
@@ -101,7 +101,7 @@ def write_run(path: Path, count: int) -> None:
     )
     with RunDir.create(path, manifest) as run:
         for number, problem in enumerate(problems):
-            record = solution(problem.id, number)
+            record = solution(problem.id, number, numbers)
             folder = run.problem(problem.id)
             folder.cells.mkdir(parents=True)
             for cell in record.cells:
@@ -192,6 +192,7 @@ def open_in_browser(page: Path) -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--solutions", type=int, default=10_000)
+    parser.add_argument("--literals", type=int, default=6, help="numbers of an answer")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     import pandas as pd
@@ -200,7 +201,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, out, only = (Path(folder) / name for name in ("run", "report", "tables"))
         count, half = options.solutions, options.solutions // 2
-        write_run(path, count)
+        write_run(path, count, options.literals)
         build_report(path, out)
         run = RunDir.read(path)
         few = ["problem_id", "domain", "outcome", "grounded", "correct", "total_tokens", "answer"]
@@ -234,7 +235,7 @@ def main() -> None:
         print(f"page {(out / 'report.html').stat().st_size / 1e6:.1f} MB")
         shutil.rmtree(out)
         whole = peak_of(path, out)
-        write_run(Path(folder) / "half", half)
+        write_run(Path(folder) / "half", half, options.literals)
         print(
             f"peak of memory {whole:.0f} MB, of half as many {peak_of(Path(folder) / 'half', out):.0f} MB"
         )
