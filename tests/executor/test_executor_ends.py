@@ -30,7 +30,7 @@ if sys.version_info >= (3, 12):
 def test_endless_recursion_never_costs_the_session(session):
     code = "import sys; sys.setrecursionlimit(10**7)\nclass A:\n    def __getattr__(self, n): return getattr(self, n)\nA().x"
     session.run("v = 7")
-    assert session.run(code).status in (CellStatus.CRASH, CellStatus.ERROR)
+    assert not session.run(code).ok  # a crash, an error or a limit, by the interpreter's version
     assert session.run("print(v)").stdout == "7\n"
 
 
