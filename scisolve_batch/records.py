@@ -726,7 +726,7 @@ class RunningProblem(Record):
     pid: int | None = None
     """Process id of the worker."""
     doing: str
-    """What it waits for: `start`, `model`, `rate limit`, `batch`, `cell 3`, `check`."""
+    """What it waits for: `start`, `model`, `rate limit`, `batch`, `slot`, `cell 3`, `check`."""
     since: float
     """Since when, in seconds since 1970."""
     started: float

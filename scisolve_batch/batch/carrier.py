@@ -320,6 +320,7 @@ class Carrier:
             since=now,
             started=now,
         )
+        self.display.begun(self.watch[worker])
 
     def kill(self, worker: int, loss: Loss) -> None:
         """Kill a worker; what it was doing at its deadline is kept for the record."""

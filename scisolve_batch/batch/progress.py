@@ -24,6 +24,10 @@ SILENCE_S = 30.0
 class Progress(Protocol):
     """Hears how a batch goes."""
 
+    def begun(self, running: RunningProblem) -> None:
+        """A worker has a problem."""
+        ...
+
     def settled(self, result: Settled) -> None:
         """A problem has its record."""
         ...
@@ -83,6 +87,9 @@ class Lines:
         self._total, self._stream, self._count = total, stream, 0
         self._spoke = time()
 
+    def begun(self, running: RunningProblem) -> None:
+        """Nothing to say yet."""
+
     def settled(self, result: Settled) -> None:
         """Write the problem's line."""
         self._count += 1
@@ -115,6 +122,9 @@ class Bar:
         )
         self._grounded = self._correct = self._graded = 0
 
+    def begun(self, running: RunningProblem) -> None:
+        """The bar moves when it ends."""
+
     def settled(self, result: Settled) -> None:
         """Move the bar; a problem that is not as it should be gets a line."""
         self._grounded += result.grounded
@@ -142,6 +152,9 @@ class Bar:
 
 class Silence:
     """Nothing at all."""
+
+    def begun(self, running: RunningProblem) -> None:
+        """Hear it."""
 
     def settled(self, result: Settled) -> None:
         """Hear it."""

@@ -30,6 +30,7 @@ from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.errors import ModelError, RunDirError, ScisolveError, SessionError
 from scisolve_batch.executor import linux
 from scisolve_batch.executor.base import ExecutionLimits, Session, SessionSource, SessionSpec
+from scisolve_batch.executor.source import Source
 from scisolve_batch.model import split_model
 from scisolve_batch.model.base import Model
 from scisolve_batch.model.budget import Allowance, Cap, Spend
@@ -436,6 +437,7 @@ def work(
                 cap=order.cap,
             )
             board.write("start")
+            watch_slots(source, board)
             solution = run_problem(
                 job,
                 settings=settings,
@@ -447,6 +449,20 @@ def work(
                 post=_poster(board, pipe) if settings.economy else None,
             )
             say(settled(job.attempt, solution, ProblemDir(job.folder)))
+
+
+def watch_slots(source: SessionSource, board: Board) -> None:
+    """Say on the board when a cell waits for a processor, and go on with what it was doing."""
+    if not isinstance(source, Source):
+        return
+    before = [""]
+
+    def waits(waiting: bool) -> None:  # noqa: FBT001 - called with one fact
+        if waiting:
+            before[0] = (board.read() or ("cell", 0.0))[0]
+        board.write("slot" if waiting else before[0])
+
+    source.slots.on_wait = waits
 
 
 def _narrate(board: Board, say: Callable[[Said], None]) -> events.Observer:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from scisolve_batch.batch.progress import open_progress
+from scisolve_batch.batch.event_lines import EventLines
+from scisolve_batch.batch.progress import Progress, open_progress
 from scisolve_batch.batch.reselect import KINDS, Which, ids_of
 from scisolve_batch.batch.runner import RunOutcome, resume_run, run_suite
 from scisolve_batch.cli import EXIT_INTERRUPTED
@@ -82,7 +84,7 @@ JOBS_VARIABLE = ENV_PREFIX + "JOBS"
 @click.option(
     "--fail-on",
     multiple=True,
-    type=click.Choice(["ungrounded", "incorrect", "unfinished"]),
+    type=click.Choice(["ungrounded", "incorrect", "unfinished", "error"]),
     help="Exit 1 only for these.  [default: unfinished and ungrounded]",
 )
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML.")
@@ -95,7 +97,7 @@ JOBS_VARIABLE = ENV_PREFIX + "JOBS"
     metavar="RUN",
     help="With --dry-run: expect what problems took in this run.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one a line.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @click.pass_context
 def command(
@@ -131,20 +133,21 @@ def command(
     selection = {name: flags.pop(name) for name in SELECTION}
     if flags["economy"] and backend is not None:
         raise UsageError("--economy gathers the requests of one machine; leave out --backend")
-    progress = partial(open_progress, quiet=quiet)
+    stage = Stage(quiet=quiet, as_json=as_json)
     if resume is not None:
         if suite is not None or out is not None or only or of is not None:
             raise UsageError("--resume takes suite and folder from the run; leave out the others")
         before = RunDir.read(resume).manifest
         settings = merge_settings(flags, environ={}, base=before)
         prepare(settings)
-        outcome = resume_run(
-            resume,
-            settings=settings,
-            progress=progress,
-            allow_changes=allow_changes,
-            backend=backend,
-        )
+        with stage.open():
+            outcome = resume_run(
+                resume,
+                settings=settings,
+                progress=stage.at(resume),
+                allow_changes=allow_changes,
+                backend=backend,
+            )
     else:
         if suite is None:
             names = ", ".join(bundled_names())
@@ -159,24 +162,25 @@ def command(
             return
         prepare(settings)
         out = out or new_run_path(Path("runs"), chosen.ref.id)
-        if (out / MANIFEST).exists():
-            outcome = resume_run(
-                out,
-                settings=settings,
-                progress=progress,
-                problems=chosen.problems,
-                allow_changes=allow_changes,
-                backend=backend,
-            )
-        else:
-            outcome = run_suite(
-                chosen.problems,
-                suite=chosen.ref,
-                settings=settings,
-                out=out,
-                progress=progress,
-                backend=backend,
-            )
+        with stage.open():
+            if (out / MANIFEST).exists():
+                outcome = resume_run(
+                    out,
+                    settings=settings,
+                    progress=stage.at(out),
+                    problems=chosen.problems,
+                    allow_changes=allow_changes,
+                    backend=backend,
+                )
+            else:
+                outcome = run_suite(
+                    chosen.problems,
+                    suite=chosen.ref,
+                    settings=settings,
+                    out=out,
+                    progress=stage.at(out),
+                    backend=backend,
+                )
     if junit is not None:
         write_junit(outcome.path, junit)
     finish(
@@ -185,8 +189,52 @@ def command(
         fail_on=fail_on,
         report_dir=None if no_report else report_dir or Path("reports") / outcome.path.name,
         fail_under=fail_under,
-        as_json=as_json,
+        stage=stage,
     )
+
+
+class Stage:
+    """Where a run is seen: by people on standard error, with --json by programs on the other one.
+
+    Args:
+        quiet: people see nothing.
+        as_json: programs see events.
+    """
+
+    def __init__(self, *, quiet: bool, as_json: bool) -> None:
+        self._quiet, self._as_json = quiet, as_json
+        self.events: EventLines | None = None
+        self.path: Path | None = None
+
+    def at(self, path: Path) -> Callable[[int], Progress]:
+        """What makes the display of a run, once it is known how much there is to do."""
+
+        def begin(total: int) -> Progress:
+            self.path = path
+            display = open_progress(total, quiet=self._quiet)
+            if not self._as_json:
+                return display
+            self.events = EventLines(sys.stdout, display)
+            self.events.begin_run(total, path=path)
+            return self.events
+
+        return begin
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """While the run goes on: whatever cuts it short, the last line says how to continue it."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.path is None or not (self.path / MANIFEST).exists():
+                raise
+            click.echo(f"interrupted; go on with:\n  {resuming(self.path)}", err=True)
+            raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+
+
+def resuming(path: Path) -> str:
+    """The command that continues a run."""
+    return f"scisolve-batch run --resume {shlex.quote(str(path))}"
 
 
 def again(suite: Suite, *, only: tuple[Which, ...], of: Path | None) -> Suite:
@@ -225,12 +273,16 @@ def finish(
     report_dir: Path | None,
     fail_under: float | None,
     fail_on: tuple[str, ...],
-    as_json: bool,
+    stage: Stage,
 ) -> None:
     """Report on a run that ended, and choose the exit code."""
     summary = summarize(RunDir.read(outcome.path))
-    if as_json:
-        click.echo(summary.model_dump_json(indent=1))
+    if stage.events is not None:
+        stage.events.end_run(
+            path=outcome.path,
+            unfinished=outcome.unfinished,
+            summary=summary.model_dump(mode="json"),
+        )
     else:
         click.echo(render_summary(summary))
     sys.stdout.flush()
@@ -248,7 +300,7 @@ def finish(
             click.echo("stopped early: the cap on money is near; --max-usd raises it", err=True)
         click.echo(
             f"{outcome.unfinished} of {summary.ledger.planned} are left; go on with:\n"
-            f"  scisolve-batch run --resume {shlex.quote(str(outcome.path))}",
+            f"  {resuming(outcome.path)}",
             err=True,
         )
         if outcome.fatal is not None:
@@ -267,4 +319,5 @@ def _counts(summary: Summary) -> dict[str, int]:
         "ungrounded": summary.ledger.finished - summary.ledger.grounded,
         "incorrect": wrong,
         "unfinished": summary.ledger.unfinished,
+        "error": summary.ledger.missing,
     }

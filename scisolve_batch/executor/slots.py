@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +24,8 @@ class Slots:
     """
 
     def __init__(self, folder: Path, *, count: int) -> None:
+        self.on_wait: Callable[[bool], object] | None = None
+        """Hears True when a cell has to wait for a slot, and False when it has one."""
         self.paths = tuple(folder / f"slot_{number}" for number in range(count))
         for path in self.paths:
             path.touch()
@@ -40,18 +42,23 @@ class Slots:
 
     def _wait(self) -> int | None:
         wait = _FIRST_WAIT_S
-        while self.paths:
-            for path in self.paths:
-                try:
+        try:
+            while self.paths:
+                for path in self.paths:
                     fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-                except FileNotFoundError:
-                    return None  # the run that counted them is over
-                try:
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    os.close(fd)
-                    continue
-                return fd
-            time.sleep(wait)
-            wait = min(2 * wait, _LONGEST_WAIT_S)
+                    try:
+                        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    except OSError:
+                        os.close(fd)
+                        continue
+                    return fd
+                if wait == _FIRST_WAIT_S and self.on_wait is not None:
+                    self.on_wait(True)  # noqa: FBT003 - one fact
+                time.sleep(wait)
+                wait = min(2 * wait, _LONGEST_WAIT_S)
+        except FileNotFoundError:
+            return None  # the run that counted them is over
+        finally:
+            if wait > _FIRST_WAIT_S and self.on_wait is not None:
+                self.on_wait(False)  # noqa: FBT003
         return None

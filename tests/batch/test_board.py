@@ -30,3 +30,19 @@ def test_a_line_that_is_being_written_is_not_read_by_half():
     board.write("x" * 500)
     assert board.read()[0] == "x" * 120
     board.close()
+
+
+def test_a_hold_is_seen_in_every_process_and_named_on_its_board():
+    hold, board = Hold(), Board()
+    assert hold.watch(board) == 0.0
+    assert board.read()[0] == "model"
+    until = monotonic() + 1000.0
+    child = os.fork()
+    if child == 0:
+        hold.write(until)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert hold.watch(board) == until
+    assert board.read()[0] == "rate limit"
+    hold.close()
+    board.close()

@@ -55,7 +55,19 @@ def test_one_changed_digit_is_refused_then_recorded_and_ends_with_exit_code_1(
     found = record(tmp_path, "sly")
     assert found["stop_reason"] == "finished" and len(found["refusals"]) == 2
     assert "1.42421356" in found["refusals"][0]
-    summary = json.loads(ended.stdout)["ledger"]
+    events = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [one["event"] for one in events if "problem_id" not in one] == [
+        "run_started",
+        "run_ended",
+    ]
+    assert events[0]["total"] == 2 and events[-1]["left"] == 0
+    by_kind = {(one["event"], one["problem_id"]): one for one in events[1:-1]}
+    assert by_kind.keys() == {
+        (kind, name) for kind in ("started", "finished") for name in ("good", "sly")
+    }
+    assert by_kind["finished", "good"]["grounded"] and by_kind["finished", "good"]["correct"]
+    assert by_kind["finished", "sly"]["ungrounded"] == ["1.42421356"]
+    summary = events[-1]["summary"]["ledger"]
     assert (summary["planned"], summary["grounded"]) == (2, 1)
     literals = pd.read_parquet(only(tmp_path, "reports/*") / "literals.parquet")
     assert "1.42421356" in set(literals[literals.verdict == "ungrounded"].text)
