@@ -10,7 +10,7 @@ import hashlib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,14 +20,19 @@ from scisolve_batch.documents import read_document
 from scisolve_batch.errors import SuiteError
 from scisolve_batch.grading import find_stated_numbers, grade
 from scisolve_batch.grading.compare import compare, distance, modulus, tolerance
+from scisolve_batch.grading.corrupt import change_digits, corruptions
 from scisolve_batch.grading.entries import certified_entries, parse_entries
+from scisolve_batch.grading.recompute import disagreements
 from scisolve_batch.grading.units import is_unit
 from scisolve_batch.records import CertifiedValue, Problem, Record, ReportedValue, Solution
-from scisolve_batch.suite import Suite
+from scisolve_batch.suite import Reference, Suite
 
 RunScript = Callable[[Problem, str, int], Solution]
 """What a script (its path) does on a problem when it is run for the first or second time, through
 the executor and the agent, with a seed of its own each time."""
+
+Recompute = Callable[[Problem, Reference], Mapping[str, str] | str]
+"""The values that a problem's reference computation gives, by name; or why it gives none."""
 
 FAULT = "fault"
 """Tag of problems whose scripts misbehave on purpose, so that nothing is asked of them."""
@@ -58,12 +63,15 @@ def without_faults(suite: Suite) -> Suite:
     return replace(suite, problems=tuple(p for p in suite.problems if FAULT not in p.tags))
 
 
-def audit_suite(suite: Suite, *, run: RunScript | None = None) -> tuple[Finding, ...]:
+def audit_suite(
+    suite: Suite, *, run: RunScript | None = None, recompute: Recompute | None = None
+) -> tuple[Finding, ...]:
     """Look for faults in the content of a suite.
 
     Args:
         suite: the suite.
         run: when given, gold scripts are run twice with different seeds, naive ones once.
+        recompute: when given, certified values are recomputed where there is a reference for it.
 
     Returns:
         The findings, in the suite's order; first those of single problems.
@@ -72,6 +80,10 @@ def audit_suite(suite: Suite, *, run: RunScript | None = None) -> tuple[Finding,
     for problem in suite.problems:
         for what, serious in _faults(problem):
             findings.append(Finding(problem_id=problem.id, what=what, serious=serious))
+        reference = suite.references.get(problem.id)
+        if recompute is not None and reference is not None:
+            for what, serious in _reference_faults(problem, recompute(problem, reference)):
+                findings.append(Finding(problem_id=problem.id, what=what, serious=serious))
         if run is not None and FAULT not in problem.tags:
             findings.extend(
                 Finding(problem_id=problem.id, what=what, serious=serious)
@@ -93,38 +105,6 @@ def _faults(problem: Problem) -> Iterator[tuple[str, bool]]:
 
 
 # ---- values --------------------------------------------------------------------------
-
-
-def change_digits(certified: CertifiedValue, *, margin: int = 1) -> Iterator[str]:
-    """The certified value with one digit changed by one, for each digit that must be right.
-
-    In a list one entry is changed at a time, in a complex number one part. A digit must be right
-    when a change of it is more than `margin` times the tolerance.
-    """
-    entries = certified.entries
-    for number, entry in enumerate(entries):
-        for changed in _change_entry(certified, entry, margin):
-            listed = [*entries[:number], changed, *entries[number + 1 :]]
-            yield f"[{', '.join(listed)}]" if certified.value.startswith("[") else changed
-
-
-_PART = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
-
-
-def _change_entry(certified: CertifiedValue, entry: str, margin: int) -> Iterator[str]:
-    (whole,) = parse_entries((entry,))
-    size = modulus(whole.re, whole.im)
-    for part in _PART.finditer(entry):
-        value = Decimal(part[0])
-        accepted = tolerance(certified, abs(value) if certified.by_parts else size)
-        exponent = value.as_tuple().exponent
-        assert isinstance(exponent, int)  # a certified value is finite
-        for place in range(value.adjusted(), exponent - 1, -1):
-            step = Decimal(1).scaleb(place)
-            if step > margin * accepted:
-                changed = str(value + step if value >= 0 else value - step)
-                sign = "+" if part.start() and not changed.startswith("-") else ""
-                yield entry[: part.start()] + sign + changed + entry[part.end() :]
 
 
 def _value_faults(problem: Problem) -> Iterator[tuple[str, bool]]:
@@ -315,24 +295,24 @@ def _run_faults(problem: Problem, run: RunScript) -> Iterator[tuple[str, bool]]:
             yield "the careless solution is not grounded and wrong when it is run", True
 
 
+def _reference_faults(
+    problem: Problem, found: Mapping[str, str] | str
+) -> Iterator[tuple[str, bool]]:
+    """The recomputed values must agree in all digits that are certified."""
+    if isinstance(found, str):
+        # A library that is not there says nothing about the values.
+        serious = "ModuleNotFoundError" not in found
+        yield f"the reference computation gave no values: {found}", serious
+        return
+    for what in disagreements(problem, found):
+        yield what, True
+
+
 def _passing_corruptions(problem: Problem, solution: Solution) -> Iterator[str]:
     """Names of certified values that may be wrong in a digit without the gold's answer failing."""
     for name, corrupted in corruptions(problem):
         if grade(corrupted, answer=solution.answer, values=solution.values).correct:
             yield name
-
-
-def corruptions(problem: Problem) -> Iterator[tuple[str, Problem]]:
-    """The problem with one digit of one certified value changed, for each that must be right.
-
-    Digits that count for no more than twice the tolerance are left: a right answer may be within
-    the tolerance of both.
-    """
-    for place, certified in enumerate(problem.values):
-        for text in change_digits(certified, margin=2):
-            values = list(problem.values)
-            values[place] = certified.model_copy(update={"value": text})
-            yield certified.name, problem.model_copy(update={"values": tuple(values)})
 
 
 # ---- duplicates ----------------------------------------------------------------------

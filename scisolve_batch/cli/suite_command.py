@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -12,10 +13,18 @@ import click
 
 from scisolve_batch.errors import UsageError
 from scisolve_batch.records import Problem
-from scisolve_batch.suite import bundled_names, json_schema, load_suite, select, write_lock
+from scisolve_batch.suite import (
+    Suite,
+    bundled_names,
+    json_schema,
+    load_suite,
+    select,
+    write_lock,
+)
 from scisolve_batch.suite.editors import SchemaKind
 
 if TYPE_CHECKING:
+    from scisolve_batch.audit import Finding
     from scisolve_batch.cli.script_runner import ScriptRuns
 
 
@@ -123,35 +132,43 @@ def selftest(
     Certified values and tolerances, answers in statements, duplicates, data, licences; and the
     scripted solutions are run twice with different seeds: they must be finished, grounded,
     verified and correct, and wrong as soon as a certified value is corrupted. Careless ones must
-    be grounded and wrong. Exits 1 when a serious fault is found.
+    be grounded and wrong. Reference computations must give the certified values to their last
+    digit. Exits 1 when a serious fault is found.
     """
     # Loaded here, so that `check` and `list` need none of it.
     from scisolve_batch.audit import audit_suite, without_faults  # noqa: PLC0415
     from scisolve_batch.batch.progress import open_progress  # noqa: PLC0415
-    from scisolve_batch.cli.script_runner import ScriptRuns  # noqa: PLC0415
+    from scisolve_batch.cli.script_runner import ScriptRuns, recomputer  # noqa: PLC0415
 
-    runs = ScriptRuns(times=1 if once else 2) if run else None
+    runs = ScriptRuns(times=1 if once else 2)
+    progress = partial(open_progress, quiet=quiet)
     serious = 0
-    for name in suites:
-        loaded = load_suite(name)
-        if runs is not None:
-            runs.run(
-                without_faults(loaded), jobs=jobs, progress=partial(open_progress, quiet=quiet)
-            )
-        findings = audit_suite(loaded, run=runs)
-        for finding in findings:
-            mark = "!" if finding.serious else " "
-            click.echo(f"{mark} {finding.problem_id}: {finding.what}")
-        faults = sum(finding.serious for finding in findings)
-        ungold = sum(problem.solution is None for problem in loaded.problems)
-        click.echo(
-            f"{loaded.ref.id}: {len(loaded.problems)} problems, {faults} faults, "
-            f"{len(findings) - faults} remarks, {ungold} without a scripted solution"
-        )
-        serious += faults
-    if runs is not None:
+    with recomputer() as recompute:
+        for name in suites:
+            loaded = load_suite(name)
+            if run:
+                runs.run(without_faults(loaded), jobs=jobs, progress=progress)
+                findings = audit_suite(loaded, run=runs, recompute=recompute)
+            else:
+                findings = audit_suite(loaded)
+            serious += _describe_findings(loaded, findings)
+    if run:
         _describe_times(runs)
     ctx.exit(1 if serious else 0)
+
+
+def _describe_findings(suite: Suite, findings: Sequence[Finding]) -> int:
+    """Print what was found in a suite; returns the number of faults."""
+    for finding in findings:
+        click.echo(f"{'!' if finding.serious else ' '} {finding.problem_id}: {finding.what}")
+    faults = sum(finding.serious for finding in findings)
+    ungold = sum(problem.solution is None for problem in suite.problems)
+    click.echo(
+        f"{suite.ref.id}: {len(suite.problems)} problems, {faults} faults, "
+        f"{len(findings) - faults} remarks, {ungold} without a scripted solution, "
+        f"{len(suite.references)} with a reference computation"
+    )
+    return faults
 
 
 def _describe_times(runs: ScriptRuns) -> None:

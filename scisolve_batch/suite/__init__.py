@@ -6,6 +6,7 @@ What can be loaded is sound in form; whether its content is any good is asked by
 
 from scisolve_batch.suite.editors import json_schema
 from scisolve_batch.suite.loading import (
+    Reference,
     Suite,
     bundled_names,
     bundled_suite,
@@ -18,6 +19,7 @@ from scisolve_batch.suite.provenance import provenance, write_provenance
 from scisolve_batch.suite.selection import select
 
 __all__ = [
+    "Reference",
     "Suite",
     "bundled_names",
     "bundled_suite",

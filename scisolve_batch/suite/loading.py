@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scisolve_batch.documents import Document, Loc, kind_of, parse, read_document, suggest
@@ -33,6 +33,16 @@ from scisolve_batch.suite.schema import (
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """A computation that gives the certified values again, for the self-test."""
+
+    path: str
+    """Python file, read and run as it is."""
+    expression: str
+    """What is evaluated after it: a mapping of the values' names to numbers."""
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """A suite that was read and checked."""
 
@@ -46,6 +56,8 @@ class Suite:
     """What it measures, and what it does not."""
     license: str = ""
     """Licence of the problems that name none."""
+    references: Mapping[str, Reference] = field(default_factory=dict)
+    """Reference computations by the problem's id."""
 
 
 def load_suite(path_or_name: str | Path, *, unpinned: bool = False) -> Suite:
@@ -61,7 +73,7 @@ def load_suite(path_or_name: str | Path, *, unpinned: bool = False) -> Suite:
     suite = read_suite(find_suite(path_or_name))
     pin = lock.compare(suite, unpinned=unpinned)
     ref = suite.ref.model_copy(update={"pin": pin})
-    return Suite(ref, suite.problems, suite.limits, suite.description, suite.license)
+    return replace(suite, ref=ref)
 
 
 def bundled_names() -> list[str]:
@@ -119,7 +131,9 @@ def read_suite(file: Path) -> Suite:
     else:
         header = parse(document, SuiteEntry)
         found = list(_entries(document, header, (file.resolve(),)))
-    problems = tuple(_problem(one, license_=header.license) for one in _unique(found))
+    found = list(_unique(found))
+    problems = tuple(_problem(one, license_=header.license) for one in found)
+    references = {one.entry.id: _reference(one) for one in found if one.entry.reference}
     limits = Limits(**header.limits.model_dump(exclude_none=True))
     ref = SuiteRef(
         id=header.id,
@@ -128,7 +142,7 @@ def read_suite(file: Path) -> Suite:
         digest=suite_digest(problems),
         path=str(file),
     )
-    return Suite(ref, problems, limits, header.description, header.license)
+    return Suite(ref, problems, limits, header.description, header.license, references)
 
 
 def _is_problem(data: object) -> bool:
@@ -302,6 +316,14 @@ def _script(found: _Found, key: str) -> str | None:
     if not path.is_file():
         raise found.document.error(f"no such script: {path}", (*found.at, key))
     return str(path.resolve())
+
+
+def _reference(found: _Found) -> Reference:
+    named, _, expression = (found.entry.reference or "").partition("::")
+    path = found.document.file.parent / named.strip()
+    if not path.is_file():
+        raise found.document.error(f"no such file: {path}", (*found.at, "reference"))
+    return Reference(str(path.resolve()), expression.strip())
 
 
 # ---- digests -------------------------------------------------------------------------

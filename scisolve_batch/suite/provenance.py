@@ -33,19 +33,21 @@ def provenance(suite: Suite) -> str:
         f"- {len(problems)} problems with {sum(len(one.values) for one in problems)} values",
         f"- {solved} with a scripted solution, {len(problems) - solved} without",
         f"- {careless} with a scripted careless solution; wrong values were measured in {trapped}",
+        f"- {len(suite.references)} with a reference computation, which the self-test runs again",
         f"- domains: {', '.join(f'{name} {count}' for name, count in sorted(domains.items()))}",
         f"- levels: {', '.join(f'{level}: {count}' for level, count in sorted(levels.items()))}",
         "",
         "| problem | domain | level | source | values verified by | licence | scripts |",
         "|---|---|---|---|---|---|---|",
-        *(_row(problem) for problem in problems),
+        *(_row(problem, suite) for problem in problems),
         "",
     ]
     return "\n".join(lines)
 
 
-def _row(problem: Problem) -> str:
+def _row(problem: Problem, suite: Suite) -> str:
     scripts = [kind for kind in ("solution", "naive") if getattr(problem, kind)]
+    scripts += ["reference"] * (problem.id in suite.references)
     cells = [
         problem.id,
         problem.domain,

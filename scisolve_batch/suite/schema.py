@@ -291,11 +291,20 @@ class ProblemEntry(Entry):
     """Scripted solution, a path relative to the problem's own file."""
     naive: str | None = None
     """Scripted careless solution, a path relative to the problem's own file."""
+    reference: str | None = None
+    """Recomputes the certified values: `file.py::expression`, a mapping of names to numbers."""
 
     @field_validator("id")
     @classmethod
     def _id_names_a_folder(cls, text: str) -> str:
         return _check_id(text)
+
+    @field_validator("reference")
+    @classmethod
+    def _reference_names_an_expression(cls, text: str | None) -> str | None:
+        if text is not None and not all(part.strip() for part in (text + "::").split("::")[:2]):
+            raise ValueError(f"`{text}` is no reference: write `file.py::expression`")
+        return text
 
     @field_validator("statement")
     @classmethod

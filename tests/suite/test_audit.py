@@ -1,3 +1,4 @@
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -5,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scisolve_batch import audit
-from scisolve_batch.audit import audit_suite, change_digits, corruptions
+from scisolve_batch.audit import audit_suite
+from scisolve_batch.cli.script_runner import recomputer
 from scisolve_batch.grading import grade, tolerance
+from scisolve_batch.grading.corrupt import change_digits, corruptions
 from scisolve_batch.records import (
     Cell,
     CertifiedValue,
@@ -23,7 +26,7 @@ from scisolve_batch.records import (
     SuiteRef,
     Verification,
 )
-from scisolve_batch.suite import Suite, bundled_names, load_suite, select
+from scisolve_batch.suite import Reference, Suite, bundled_names, load_suite, select
 
 VALUE = CertifiedValue(name="x", value="0.73908513", rtol=1e-6, digits=8, report_digits=7)
 GOOD = Problem(
@@ -264,3 +267,44 @@ def test_every_corruption_of_a_bundled_certified_value_is_graded_wrong(part):
             assert set(verdicts.values()) <= {"correct"}
             count += 1
     assert count > 300
+
+
+def test_reference_computations_must_give_the_certified_values():
+    suite = Suite(
+        SuiteRef(id="s", digest="d"), (GOOD,), Limits(), references={"p": Reference("r.py", "f()")}
+    )
+
+    def audited(outcome):
+        found = audit_suite(suite, recompute=lambda problem, reference: outcome)
+        return [(one.what, one.serious) for one in found]
+
+    assert audited({"x": "0.739085133215"}) == []
+    assert audited({"x": "0.739085199"}) == [
+        ("`x` is certified as 0.73908513, and its reference computation gives 0.739085199", True)
+    ]
+    gave = "the reference computation gave no values: "
+    assert audited("NameError: f") == [(f"{gave}NameError: f", True)]
+    missing = "ModuleNotFoundError: No module named 'mpmath'"
+    assert audited(missing) == [(gave + missing, False)]
+
+
+REFERENCED = [
+    "hermitian-3-eigenvector",
+    "hilbert-14-solve",
+    "nist-longley",
+]
+
+
+def test_references_of_the_bundled_problems_are_run_in_sessions():
+    suite = select(load_suite("all"), ids=REFERENCED)
+    assert len(suite.references) >= 200
+    with recomputer() as recompute:
+        assert [one for one in audit_suite(suite, recompute=recompute) if one.serious] == []
+        wrong = [
+            one.model_copy(update={"values": (corruption.values[0], *one.values[1:])})
+            for one in suite.problems
+            for _, corruption in list(corruptions(one))[:1]
+        ]
+        found = audit_suite(replace(suite, problems=tuple(wrong)), recompute=recompute)
+    named = {one.problem_id for one in found if "its reference computation gives" in one.what}
+    assert named == set(REFERENCED)

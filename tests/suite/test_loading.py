@@ -196,3 +196,20 @@ def test_loading_a_suite_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_reference_is_found_beside_its_problem(tmp_path):
+    problem = "id: p\nstatement: Report x.\nvalues: [{name: x, value: '1', exact: true}]\n"
+    (tmp_path / "p.yaml").write_text(problem + "reference: values.py::one(1)\n")
+    with pytest.raises(SuiteError, match=r"p.yaml:4: reference: no such file: .*values.py"):
+        load_suite(tmp_path / "p.yaml")
+    (tmp_path / "values.py").write_text("def one(x): return {'x': x}\n")
+    suite = load_suite(tmp_path / "p.yaml")
+    (reference,) = suite.references.values()
+    assert (reference.path, reference.expression) == (str(tmp_path / "values.py"), "one(1)")
+    bare = load_suite(tmp_path / "p.yaml").problems[0].digest
+    (tmp_path / "p.yaml").write_text(problem)
+    assert load_suite(tmp_path / "p.yaml").problems[0].digest == bare
+    (tmp_path / "p.yaml").write_text(problem + "reference: values.py\n")
+    with pytest.raises(SuiteError, match=r"write `file\.py::expression`"):
+        load_suite(tmp_path / "p.yaml")

@@ -3,8 +3,9 @@ from decimal import Decimal
 
 import pytest
 
-from scisolve_batch.audit import audit_suite, corruptions
+from scisolve_batch.audit import audit_suite
 from scisolve_batch.grading import grade
+from scisolve_batch.grading.corrupt import corruptions
 from scisolve_batch.suite import load_suite, select
 
 NUMBER = re.compile(r"(?<![\w.])-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![\w]|\.[0-9])")
