@@ -75,7 +75,10 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield from _crossed(summary.crossed)
     if summary.verification_kinds:
         kinds = ", ".join(f"{clean(k, 40)} {n}" for k, n in summary.verification_kinds.items())
-        yield from _fold(f"checks   {kinds}", 9)
+        weak = f"; {summary.weak_checks} of them weak" if summary.weak_checks else ""
+        yield from _fold(f"checks   {kinds}{weak}", 9)
+    if summary.undecided_literals:
+        yield f"numbers  {summary.undecided_literals} undecided: their sessions do not run again alike"
     if summary.cells:
         cells = ", ".join(f"{name} {count}" for name, count in summary.cells.items())
         yield from _fold(f"cells    {cells}", 9)

@@ -189,8 +189,12 @@ class Summary(Record):
     """Grounded against correct."""
     verification_kinds: dict[str, int]
     """Valid checks of finished samples by kind; `invalid` and `none` for the others."""
+    weak_checks: int = 0
+    """Valid checks that show little, like a value against itself."""
     failing_literals: int
     """Numbers that fail their answers."""
+    undecided_literals: int = 0
+    """Numbers of which a re-run could not tell whether they were copied; they neither pass nor fail."""
     loose: tuple[LooseLiteral, ...]
     """The first of them."""
     cells: dict[str, int]

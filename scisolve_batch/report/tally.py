@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from scisolve_batch.records import Manifest, Usage, VerificationKind
+from scisolve_batch.records import Manifest, Usage, Verdict, VerificationKind
 from scisolve_batch.report.columns import NEAR
 from scisolve_batch.report.results import NOT_RUN, SCRIPTED, UNREADABLE
 from scisolve_batch.report.rows import Tables, collect_parts, collector_paused
@@ -86,7 +86,8 @@ COUNTED_TABLES = ("solutions", "literals", "cells", "values")
 
 _COUNTED = (  # columns of `solutions` that a summary stands on
     "problem_id", "domain", "difficulty", "tags", "outcome", "cause", "missing", "finished",
-    "grounded", "verified", "correct", "verification_kind", "verification_valid", "turns",
+    "grounded", "verified", "correct", "verification_kind", "verification_valid",
+    "verification_weakness", "turns",
     "duration_s", "cost_usd", "retried", "near_limits", *Usage.model_fields,
 )  # fmt: skip
 
@@ -96,7 +97,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
-        self.failing = 0
+        self.failing = self.undecided = 0
         self.loose: list[LooseLiteral] = []
         self.cells: Counter[str] = Counter()
         self.replay: Counter[str] = Counter()
@@ -109,6 +110,7 @@ class Tally:
         literals, values = tables["literals"], tables["values"]
         failing = [number for number, fails in enumerate(literals["failing"]) if fails]
         self.failing += len(failing)
+        self.undecided += literals["verdict"].count(Verdict.UNKNOWN)
         for number in failing[: SHOWN_LITERALS - len(self.loose)]:
             self.loose.append(LooseLiteral.model_validate(literals.row(number)))
         self.cells.update(tables["cells"]["status"])
@@ -142,7 +144,9 @@ class Tally:
             verified_rate=rate_of(rows, "verified"),
             crossed=cross(rows),
             verification_kinds=_kinds(rows),
+            weak_checks=sum(1 for row in rows if row["verification_weakness"]),
             failing_literals=self.failing,
+            undecided_literals=self.undecided,
             loose=tuple(self.loose),
             cells=dict(sorted(self.cells.items())),
             replay=dict(sorted(self.replay.items())),
