@@ -2,8 +2,9 @@
 
 import os
 import time
+from time import monotonic
 
-from scisolve_batch.batch.board import Board
+from scisolve_batch.batch.board import Board, Hold
 
 
 def test_a_forked_process_writes_and_the_other_reads():

@@ -206,3 +206,25 @@ def test_a_run_that_was_stopped_goes_on_with_whole_conversations(
         "the stopped attempt is kept beside"
     )
     assert server.orphans == 0, "every call that was sent back had its result, and one only"
+
+
+@pytest.mark.slow
+def test_a_wait_that_is_asked_of_one_worker_holds_all_and_status_says_so(
+    start, command, write_suite, tmp_path
+):
+    suite = write_suite({"a": GOOD, "b": GOOD})
+    with service(script=after(WAIT), throttle_s=100) as server:
+        run = start(
+            "run", suite, "--model", MODEL, "-j", "2", "--no-report", "--out", "r", env=server.env
+        )
+        (here,) = wait_for(lambda: list(tmp_path.glob("r/problems/*/**/here")), seconds=60)
+        journal = tmp_path / "r" / "journal.jsonl"
+        wait_for(lambda: '"rate"' in journal.read_text(), seconds=60)
+        before = server.count
+        here.with_name("go").touch()  # the worker that was not throttled wants to ask again
+        wait_for(
+            lambda: command("status", "r").stdout.count("waiting for: rate limit") == 2, seconds=60
+        )
+        assert server.count == before == 2
+        run.kill()
+        run.communicate(timeout=60)

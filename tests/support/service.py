@@ -74,10 +74,11 @@ class Batches:
 
     `fates` are results of single requests, in the order in which they are asked: a dict is given as
     it is, None answers. `lost` hand-overs are taken and their answers are dropped; `refuse` is a
-    status and a type of error for every hand-over; `stuck` batches never end.
+    status and a type of error for every hand-over; from the batch with the number `stuck` on they do not end;
+    the first `cut` fetches of results end in the middle.
     """
 
-    def __init__(self, *, looks=2, fates=(), lost=0, refuse=None, stuck=False, cut=0):
+    def __init__(self, *, looks=2, fates=(), lost=0, refuse=None, stuck=None, cut=0):
         self.looks, self.fates, self.lost, self.refuse = looks, list(fates), lost, refuse
         self.stuck, self.cut = stuck, cut
         self.taken = {}  # id -> requests, results, looks
@@ -108,7 +109,8 @@ class Batches:
 
     def state(self, identity):
         batch = self.taken[identity]
-        ended = batch["looks"] >= self.looks and not self.stuck
+        stuck = self.stuck is not None and list(self.taken).index(identity) + 1 >= self.stuck
+        ended = batch["looks"] >= self.looks and not stuck
         counts = dict.fromkeys(("processing", "succeeded", "errored", "expired", "canceled"), 0)
         counts["succeeded" if ended else "processing"] = len(batch["lines"])
         return {
@@ -151,7 +153,10 @@ class _Handler(BaseHTTPRequestHandler):
         service = self.server
         with service.lock:
             service.count += 1
+            throttled, service.throttle_s = service.throttle_s, None
             fault = service.random.choice(service.faults) if service.draw() else None
+        if throttled is not None:
+            return self.refuse(429, "rate_limit_error", retry_after=throttled)
         if fault in ("overloaded", "rate_limit"):
             status = {"overloaded": 529, "rate_limit": 429}[fault]
             return self.refuse(status, f"{fault}_error")
@@ -178,16 +183,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
         return None
 
-    def refuse(self, status, kind):
+    def refuse(self, status, kind, *, retry_after=0):
         error = {"type": "error", "error": {"type": kind, "message": f"{kind}, says the test"}}
-        self.send_json(status, error)
+        self.send_json(status, error, retry_after=retry_after)
 
-    def send_json(self, status, content):
+    def send_json(self, status, content, *, retry_after=0):
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
-        self.send_header("retry-after", "0")
+        self.send_header("retry-after", str(retry_after))
         self.end_headers()
         self.wfile.write(data)
 
@@ -213,17 +218,27 @@ class _Service(ThreadingHTTPServer):
 
 
 @contextmanager
-def service(*, faults=(), fault_rate=0.0, refuse_all=None, script=GOOD, seed=1, batches=None):
+def service(
+    *,
+    faults=(),
+    fault_rate=0.0,
+    refuse_all=None,
+    script=GOOD,
+    seed=1,
+    batches=None,
+    throttle_s=None,
+):
     """A running service; its address and environment for a run are `.env`.
 
     `script` is what it answers, turn by turn, or one such list for each problem statement.
+    The first request is told to come back after `throttle_s` seconds, when that is given.
     `batches` is what it does with batches, by default `Batches()`.
     """
     server = _Service(("127.0.0.1", 0), _Handler)
     server.lock, server.random, server.count = threading.Lock(), Random(seed), 0
     server.orphans = 0
     server.faults, server.fault_rate, server.refuse_all = list(faults), fault_rate, refuse_all
-    server.script = script
+    server.script, server.throttle_s = script, throttle_s
     server.batches = batches or Batches()
     server.batches.server = server
     server.env = {
