@@ -1,7 +1,7 @@
 """Suites of pinned problems: read, checked, compared with their lock, selected from.
 
 What can be loaded is sound in form; whether its content is any good is asked by
-`scisolve_batch.selftest`. Nothing here runs code or loads numpy.
+`scisolve_batch.audit`. Nothing here runs code or loads numpy.
 """
 
 from scisolve_batch.suite.editors import json_schema
