@@ -6,7 +6,7 @@ environment: money is spent only when a flag names a live model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,6 +15,11 @@ from scisolve_batch.errors import UsageError
 from scisolve_batch.records import Limits, Settings
 
 ENV_PREFIX = "SCISOLVE_BATCH_"
+
+FREE_SETTINGS = frozenset(
+    {"jobs", "max_attempts", "max_usd", "max_problem_usd", "record", "preload", "economy"}
+)
+"""Settings that may differ between parts of a run: they do not change any answer."""
 
 _FROM_ENVIRONMENT = (
     "grounding",
@@ -72,3 +77,19 @@ def merge_settings(
         name = str(first["loc"][-1])
         source = sources.get(name, name)
         raise UsageError(f"{source}: {first['msg']} (got {first['input']!r})") from None
+
+
+def describe_differences(
+    before: Settings, now: Settings, *, free: Collection[str] = ()
+) -> list[str]:
+    """What differs between two settings, a line each; `free` ones may."""
+    found = []
+    for name in Settings.model_fields:
+        old, new = getattr(before, name), getattr(now, name)
+        if old != new and name not in free and name != "limits":
+            found.append(f"{name}: {old} -> {new}")
+    for name, old in before.limits:
+        new = getattr(now.limits, name)
+        if old != new:
+            found.append(f"{name}: {old} -> {new}")
+    return found

@@ -20,11 +20,7 @@ from scisolve_batch.records import (
     StopReason,
 )
 from scisolve_batch.rundir import ProblemDir, RunDir
-
-FREE_SETTINGS = frozenset(
-    {"jobs", "max_attempts", "max_usd", "max_problem_usd", "record", "preload", "economy"}
-)
-"""Settings that may change between two parts of a run: they do not change any answer."""
+from scisolve_batch.settings import FREE_SETTINGS, describe_differences
 
 
 def is_final(stop_reason: StopReason, failure: Failure | None) -> bool:
@@ -112,15 +108,7 @@ def differences(
         settings: what is asked for now.
         planned: what the suite plans now; None when the run's own plan is taken.
     """
-    found = []
-    for name in Settings.model_fields:
-        before, now = getattr(manifest, name), getattr(settings, name)
-        if before != now and name not in FREE_SETTINGS and name != "limits":
-            found.append(f"{name}: {before} -> {now}")
-    for name, before in manifest.limits:
-        now = getattr(settings.limits, name)
-        if before != now:
-            found.append(f"{name}: {before} -> {now}")
+    found = describe_differences(manifest, settings, free=FREE_SETTINGS)
     if planned is not None:
         found += _plan_differences(manifest.planned, planned)
     return found

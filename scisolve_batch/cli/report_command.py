@@ -12,13 +12,14 @@ from scisolve_batch.report import (
     github_summary,
     latex_table,
     load_report,
+    merge_runs,
     render_summary,
 )
 from scisolve_batch.rundir import RunDir
 
 
 @click.command("report", short_help="Build the report of a run directory again.")
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Report directory.  [default: reports/<run>]"
 )
@@ -35,7 +36,7 @@ from scisolve_batch.rundir import RunDir
 @click.option("--figures", is_flag=True, help="Also draw figures for papers, as PNG and SVG.")
 def command(
     *,
-    run: Path,
+    runs: tuple[Path, ...],
     out: Path | None,
     form: str,
     as_json: bool,
@@ -43,11 +44,16 @@ def command(
     csv: bool,
     figures: bool,
 ) -> None:
-    """Build the report of the run directory RUN again, from its files alone."""
-    found = RunDir.read(run)
+    """Build the report of the run directory RUN again, from its files alone.
+
+    Several run directories are parts of one, like the shards of a suite: they are put together by the
+    digests of their problems.
+    """
     if as_json and as_markdown:
         raise click.UsageError("--json and --markdown cannot both be printed")
-    target = out or Path("reports") / run.resolve().name
+    target = out or Path("reports") / _name(runs)
+    run = runs[0] if len(runs) == 1 else merge_runs(runs, target / MERGED)
+    found = RunDir.read(run)
     paths = build_report(run, target)
     report = load_report(target)
     summary = report.summary
@@ -70,3 +76,12 @@ def command(
         case _:
             click.echo(render_summary(summary))
     click.echo(f"report: {target}/report.html", err=True)
+
+
+MERGED = "runs"
+"""Folder within the report of several runs that leads to each problem's own."""
+
+
+def _name(runs: tuple[Path, ...]) -> str:
+    first = runs[0].resolve().name
+    return first if len(runs) == 1 else f"{first}-and-{len(runs) - 1}-more"

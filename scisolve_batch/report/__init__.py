@@ -8,6 +8,7 @@ from scisolve_batch.report.comparison import Comparison
 from scisolve_batch.report.exports import citation, github_summary, latex_table, write_junit
 from scisolve_batch.report.index import write_index
 from scisolve_batch.report.load import Report, load_report
+from scisolve_batch.report.merging import merge_runs
 from scisolve_batch.report.pairing import compare
 from scisolve_batch.report.rechecking import recheck, sensitivity
 from scisolve_batch.report.render import render_summary
@@ -26,6 +27,7 @@ __all__ = [
     "github_summary",
     "latex_table",
     "load_report",
+    "merge_runs",
     "recheck",
     "render_comparison",
     "render_summary",
