@@ -26,7 +26,7 @@ def made(tmp_path_factory):
     (folder / "s.yaml").write_text(yaml.safe_dump({"format": 1, "id": "s", "problems": problems}))
     ended = subprocess.run(
         [sys.executable, "-m", "scisolve_batch", "run", "s.yaml", "--out", "r", "--quiet",
-         "--fail-on", "unfinished", "--junit", "j.xml"],
+         "--fail-on", "unfinished", "--fail-on", "error", "--junit", "j.xml"],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
