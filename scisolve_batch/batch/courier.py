@@ -17,7 +17,7 @@ from datetime import datetime
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
-from scisolve_batch.batch.worker import leave_the_terminal
+from scisolve_batch.batch.work import leave_the_terminal
 from scisolve_batch.errors import ModelError, ScisolveError
 from scisolve_batch.model.batches import POLL_S, BatchService
 from scisolve_batch.model.credentials import Credentials

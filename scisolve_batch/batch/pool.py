@@ -20,7 +20,8 @@ from multiprocessing.process import BaseProcess
 from typing import IO, Any, Protocol
 
 from scisolve_batch.batch.board import Board, Hold
-from scisolve_batch.batch.worker import Job, OpenModel, Order, Said, work
+from scisolve_batch.batch.work import work
+from scisolve_batch.batch.worker import Job, OpenModel, Order, Said
 from scisolve_batch.executor.base import SessionSource
 from scisolve_batch.model.waves import Response
 from scisolve_batch.records import Problem, Settings
