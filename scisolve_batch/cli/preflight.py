@@ -39,6 +39,11 @@ def prepare(settings: Settings, *, announce: bool = True) -> None:
         Allowance(Cap(usd=settings.max_usd or settings.max_problem_usd), settings.model)
     if scheme == "scripted" and rest not in ("", "naive"):
         read_script(Path(rest))
+    if announce and settings.economy:
+        click.echo(
+            f"model: {settings.model}, asked in batches at half the price; each turn may take hours",
+            err=True,
+        )
     if announce and scheme == "scripted":
         click.echo(
             f"model: {settings.model} (scripted solutions are run; no model is asked and nothing "

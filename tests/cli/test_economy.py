@@ -34,6 +34,7 @@ def test_all_problems_advance_in_waves_one_batch_a_turn_at_half_the_price(
     assert [len(one["lines"]) for one in batches.values()] == [3, 3, 3]
     assert len({name for name, _ in server.batches.asked}) == 9
     assert server.count == 0, "nothing is asked outside of batches"
+    assert "asked in batches at half the price" in ended.stderr
     assert "batch msgbatch_01: 3 requests" in ended.stderr
     one = records(tmp_path / "r")["p0"]
     # half of 3 replies of 1000 tokens read at 0.10 $/M and 200 written at 0.50 $/M
