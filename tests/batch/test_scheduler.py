@@ -109,14 +109,14 @@ class World:
             assert len(self.lost) == before + 1, "every loss is recorded once"
         self.killed.discard(worker)
 
-    def finish(self, worker):
+    def finish(self, worker, *, retryable=None, usable=None):
         attempt = self.running.pop(worker)
-        retryable = self.rng.random() < 0.2
+        retryable = self.rng.random() < 0.2 if retryable is None else retryable
+        usable = self.rng.random() < 0.9 if usable is None else usable
         if not (retryable and self.scheduler.may_retry(attempt)):
             self.finished.append(attempt.key)
         self.idle.add(worker)
         self.killed.discard(worker)
-        usable = self.rng.random() < 0.9
         event = AttemptFinished(worker, retryable, usable)
         self.do(self.scheduler.handle(event, self.now))
         assert usable or worker not in self.idle, "a worker that is no use any more is let go"
@@ -159,18 +159,24 @@ class World:
             if self.scheduler.done:
                 break
             self.step()
-            overdue = [
-                worker
-                for worker, since in self.since.items()
-                if worker in self.running
-                and worker not in self.killed
-                and self.now > since + self.timeout
-            ]
-            if overdue:
-                wake = self.scheduler.wake_time()
-                assert wake is not None and wake <= self.now, "a deadline wakes the loop"
+            self.check_deadlines()
         else:
             raise AssertionError("the run never ends")
+        self.check_end()
+
+    def check_deadlines(self):
+        overdue = [
+            worker
+            for worker, since in self.since.items()
+            if worker in self.running
+            and worker not in self.killed
+            and self.now > since + self.timeout
+        ]
+        if overdue:
+            wake = self.scheduler.wake_time()
+            assert wake is not None and wake <= self.now, "a deadline wakes the loop"
+
+    def check_end(self):
         assert not self.live, "no worker is left"
         assert len(self.finished) == len(set(self.finished)), "nothing is counted twice"
         assert set(self.finished) == set(self.scheduler.settled)
