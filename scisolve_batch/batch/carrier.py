@@ -54,6 +54,7 @@ from scisolve_batch.batch.worker import (
 )
 from scisolve_batch.errors import FATAL_MODEL_ERRORS, RETRYABLE_MODEL_ERRORS, ScisolveError
 from scisolve_batch.model import RateControl
+from scisolve_batch.model.budget import Spend
 from scisolve_batch.records import (
     Failure,
     JournalEvent,
@@ -91,6 +92,7 @@ class Carrier:
     mail: Mail | None = None
     watch: dict[int, RunningProblem] = field(default_factory=dict)
     stacks: dict[Attempt, str] = field(default_factory=dict)
+    paid: dict[Attempt, Spend] = field(default_factory=dict)
     final: int = 0
     fatal: str | None = None
     out_of_money: bool = False
@@ -203,7 +205,8 @@ class Carrier:
             case Died():
                 self.forget_mail(worker, recorded=False)
                 if self.watch.pop(worker, None):
-                    self.purse.end(self.scheduler.running[worker])
+                    attempt = self.scheduler.running[worker]
+                    self.paid[attempt] = self.purse.end(attempt)
                 self.end = message
                 self.tell(WorkerLost(worker))
 
@@ -342,6 +345,7 @@ class Carrier:
                 update={
                     "sample": attempt.sample,
                     "attempt": attempt.attempt,
+                    "cost_usd": self.paid.pop(attempt, Spend()).usd or None,
                     "seed": derive_seed(self.settings.seed, problem, sample=attempt.sample),
                 }
             )

@@ -74,11 +74,13 @@ class Purse:
         if attempt in self._open:
             self._open[attempt] += amount
 
-    def end(self, attempt: Attempt) -> None:
-        """An attempt is over; what it did not spend is free again."""
+    def end(self, attempt: Attempt) -> Spend:
+        """An attempt is over; what it did not spend is free again. Returns what it spent."""
         self._ledger.release(_key(attempt))
+        spent = self._open.pop(attempt, Spend())
         self.ended += 1
-        self.ended_usd += self._open.pop(attempt, Spend()).usd
+        self.ended_usd += spent.usd
+        return spent
 
 
 def _key(attempt: Attempt) -> str:

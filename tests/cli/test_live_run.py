@@ -185,6 +185,7 @@ def runs_cells(pid):
         return False
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_with_whole_conversations(
     start, command, write_suite, tmp_path
 ):
@@ -199,6 +200,9 @@ def test_a_run_that_was_stopped_goes_on_with_whole_conversations(
             time.sleep(0.3)
         _, err = run.communicate(timeout=60)
         assert run.returncode == 130, err
+    stopped = records(tmp_path / "r")["a"]
+    assert stopped["stop_reason"] == "interrupted"
+    assert stopped["cost_usd"] > 0, "what was paid for before the stop counts"
     with service() as server:
         resumed = command("run", "--resume", "r", "-j", "1", "--no-report", env=server.env)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
