@@ -238,6 +238,11 @@ class WireServer(ThreadingHTTPServer):
         return answer(200, {**MESSAGE, **changes})
 
     @staticmethod
+    def patience(*names: str, short: float = 0.15) -> float:
+        """Seconds to wait for a sign of life: few where none comes, else more than any load needs."""
+        return short if {"hang", "s-stall"} & set(names) else 30.0
+
+    @staticmethod
     def behaviours() -> list[str]:
         return list(BEHAVIOURS)
 

@@ -47,12 +47,12 @@ ELSEWHERE = {"s-drip"}
 def work(server, live, time):
     """Solve a problem with this service; the solution, its allowance and the run's ledger."""
 
-    def run(*plan):
+    def run(*plan, short=0.15):
         server.play(*plan)
         ledger = Ledger(Cap(tokens=10**9))
         allowance = Allowance(Cap(tokens=10**8), "claude-haiku-5-5")
         spent = []
-        model = live(read_s=0.15)
+        model = live(read_s=server.patience(*plan, short=short))
         solution = solve(
             PROBLEM,
             model=model,
@@ -101,6 +101,7 @@ def test_a_fault_that_passes_costs_attempts_and_no_turn(behaviour, server, work)
             verification={"kind": "analytic", "description": "by hand", "evidence_cell": 1},
             values=[{"name": "x", "value": "42.5"}],
         ),
+        short=2.0,  # the replies after it must not be taken for silence
     )
     assert solution.stop_reason is StopReason.FINISHED and solution.grounded and solution.correct
     assert [turn.attempts for turn in solution.turns] == [times + 1, 1]

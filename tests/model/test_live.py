@@ -91,7 +91,7 @@ def test_each_fault_has_its_kind(behaviour, server, live: Make, question: Reques
     kind, attempts, fatal = FAILURES[behaviour]
     server.play(behaviour)
     with pytest.raises(NoReply) as caught:
-        live(read_s=0.15).reply(question)
+        live(read_s=server.patience(behaviour)).reply(question)
     assert (caught.value.kind, caught.value.attempts, caught.value.fatal) == (kind, attempts, fatal)
     assert caught.value.errors == (kind,) * attempts
     assert len(server.requests) == attempts

@@ -64,7 +64,7 @@ def test_every_behaviour_is_replayed_as_it_was(server, record, tmp_path, questio
         if name == "s-drip":
             continue
         server.play(name)
-        model = record(f"{name}.jsonl", read_s=0.05)
+        model = record(f"{name}.jsonl", read_s=server.patience(name))
         lived = outcome(model, question)
         assert outcome(ReplayModel(tmp_path / f"{name}.jsonl"), question) == lived, name
         model.close()
