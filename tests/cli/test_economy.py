@@ -23,6 +23,7 @@ def economy(suite, *more):
     return ("run", suite, "--model", MODEL, "--economy", "--no-report", "--out", "r", *more)
 
 
+@pytest.mark.slow
 def test_all_problems_advance_in_waves_one_batch_a_turn_at_half_the_price(
     command, write_suite, tmp_path
 ):

@@ -191,11 +191,11 @@ def _soak(template, source, folder, rounds):
     wait_for(lambda: measure()[0] <= base[0] and measure()[1] <= base[1])
 
 
-def test_two_hundred_sessions_leave_counts_as_they_were(tmp_path):
+def test_eighty_sessions_leave_counts_as_they_were(tmp_path):
     """In a template without libraries, whose processes are quick to fork."""
     options = TemplateOptions(self_test=False, preload=(), cpu_slots=0)
     with Template.start(options) as template, template.connect() as source:
-        _soak(template, source, tmp_path, 200)
+        _soak(template, source, tmp_path, 80)
 
 
 @pytest.mark.slow
