@@ -6,6 +6,7 @@ ask whether that output proves what the description says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from scisolve_batch.grounding.check import check_grounding
@@ -15,6 +16,7 @@ from scisolve_batch.records import Cell, Grounding, Verification, VerificationKi
 KINDS = tuple(kind.value for kind in VerificationKind)
 """The six kinds, as a model writes them."""
 
+_DECIMAL = re.compile(r"[-+−–]?(\d[\d.,]*)(?:[eE][-+]?\d+|\s?[×x*]\s?10\S+)?\s?%?")
 _LONGEST_NUMBER = 9
 _LONGEST_QUOTE = 60
 _ADVICE = "give the number of the cell whose output shows the check"
@@ -125,6 +127,13 @@ def find_weakness(
     if support == {cell.index}:
         return f"cell {cell.index} is the cell that the answer's own numbers come from"
     described = check_grounding(verification.description, cells, problem, policy=grounding.policy)
-    if described.ungrounded:
-        return f"its description quotes {described.ungrounded[0].text}, which nothing printed"
+    for literal in described.ungrounded:
+        if _is_result(literal.text):
+            return f"its description quotes {literal.text}, which nothing printed"
     return ""
+
+
+def _is_result(text: str) -> bool:
+    """Whether a number of a description reports something: `pi^2/6` and `2^100` say how it was done."""
+    found = _DECIMAL.fullmatch(text.strip())
+    return found is not None and len(found[1].replace(".", "").replace(",", "").strip("0")) >= 3

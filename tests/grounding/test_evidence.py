@@ -85,3 +85,21 @@ def test_it_is_recorded_as_weak_evidence():
     )
     weak = find_weakness(verification, cells, check_grounding("x is 1.0", cells))
     assert weak == "cell 3 compares a value with itself (`x against x`)"
+
+
+@pytest.mark.parametrize(
+    ("description", "quoted"),
+    [
+        ("the series of pi^2/6 with 60 digits, modulo 2^100, within 0.02", ""),
+        ("Simpson's rule on 24 panels gives 1.3725", "1.3725"),
+        ("agrees to 4.21e-9", "4.21e-9"),
+        ("a simulation of 35712 paths", "35712"),
+    ],
+)
+def test_a_description_may_say_how_but_not_invent_what_came_out(description, quoted):
+    cells = [Cell(index=1, stdout="x 1.2345\n"), Cell(index=2, stdout="again 1.23450\n")]
+    verification = Verification(
+        kind="independent_method", description=description, evidence_cell=2, valid=True
+    )
+    weak = find_weakness(verification, cells, check_grounding("x is 1.2345", cells))
+    assert weak == (f"its description quotes {quoted}, which nothing printed" if quoted else "")
