@@ -333,6 +333,10 @@ def become(
     """Turn this process into a session: confine it, then serve until the end. Does not return."""
     try:
         sock = _move_up(sock)
+        layers = isolation.take_identity(order, layers)
+        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of identity clears it
+        if select.select([lease], [], [], 0)[0]:
+            _exit(0)  # the guard died before the signal was asked for
         os.chdir(order["workdir"])
         os.environ["HOME"] = os.environ["TMPDIR"] = order["workdir"]
         for name in ("workdir", "figures"):

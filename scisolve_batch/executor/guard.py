@@ -53,7 +53,9 @@ def guard_by_fork(channel: socket.socket, *, layers: isolation.Layers, nested: b
     """
     if nested:
         # A private /dev/shm is bounded by the default memory of a session.
-        isolation.enter_session_namespaces(private_memory_mb=512)
+        isolation.enter_session_namespaces(
+            private_memory_mb=512, count_apart=not isolation.drops_root(layers)
+        )
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     os.setsid()
@@ -111,14 +113,10 @@ def _session(line: socket.socket, *, layers: isolation.Layers, bare: bool = Fals
         os._exit(0)
     inbox.close()
     ctl, diagnostics, lease = frame.fds
-    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-    poll = select.poll()
-    poll.register(lease, select.POLLIN)
-    if poll.poll(0):
-        os._exit(0)  # the guard died before the signal was asked for
     order = frame.message
     if bare:
         libraries.preload(order["preload"])
+        layers["unprivileged_identity"] = isolation.probe_identity(order["ids"], flags=0)
     for name in order["layers_off"]:
         if name in layers:
             layers[name] = isolation.switched_off()

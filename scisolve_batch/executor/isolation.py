@@ -16,7 +16,7 @@ import sysconfig
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from scisolve_batch.executor import landlock, linux, seccomp
+from scisolve_batch.executor import identity, landlock, linux, seccomp
 
 Layers = dict[str, dict[str, Any]]
 """Per layer `{"state": "in_force" | "unavailable" | "off", "reason": ...}`."""
@@ -36,6 +36,7 @@ SWITCHABLE = (
     "landlock",
     "seccomp",
     "capabilities",
+    "unprivileged_identity",
 )
 """Layers that can be left out by name, for tests and for hosts where one of them hurts."""
 
@@ -120,6 +121,14 @@ def holds(layers: Mapping[str, Mapping[str, Any]], name: str) -> bool:
 # ---- the template's own namespaces ------------------------------------------------------
 
 
+def enter_namespaces(flags: int, *, ids: int | None) -> None:
+    """Enter a new user namespace and others; with `ids` it also knows that block of numbers."""
+    if ids is None:
+        linux.enter_user_namespace(flags)
+    else:
+        identity.enter_user_namespace_with_ids(flags, first=ids)
+
+
 def _enter_and_mount(flags: int) -> None:
     linux.enter_user_namespace(flags)
     if flags & linux.CLONE_NEWPID:
@@ -161,10 +170,69 @@ def probe_namespaces() -> tuple[int, Layers]:
     return flags, layers
 
 
-def enter_session_namespaces(*, private_memory_mb: int) -> None:
+def probe_identity(ids: int | None, *, flags: int) -> dict[str, Any]:
+    """Find whether sessions can be somebody who is nobody else.
+
+    Args:
+        ids: first of the numbers that were found unused; None for an ordinary user.
+        flags: the namespaces that are entered before.
+    """
+    if os.getuid() != 0:
+        return in_force(uid=os.getuid(), reason="the run was not started by root")
+    if ids is None:
+        return unavailable("no unused user numbers")
+
+    def trial() -> None:
+        if flags:
+            enter_namespaces(flags & ~linux.CLONE_NEWPID, ids=ids)
+        paths = libraries()
+        closed = next(filter(None, map(identity.closed_folder, paths)), "")
+        if closed and flags & linux.CLONE_NEWNS:
+            identity.open_way(paths)
+        elif closed:
+            raise OSError(13, f"another user cannot read the interpreter below {closed}")
+        identity.become(ids)
+        for path in paths:
+            if os.path.exists(path) and not os.access(path, os.R_OK):  # noqa: PTH110
+                raise OSError(13, f"another user cannot read {path}")
+        if not os.access(os.__file__, os.R_OK):
+            raise OSError(13, f"another user cannot read {os.__file__}")
+
+    reason = probe(trial)
+    return unavailable(reason) if reason else in_force(ids=[ids, ids + identity.COUNT - 1])
+
+
+def drops_root(layers: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether sessions start as root and give that up."""
+    return "ids" in layers.get("unprivileged_identity", {})
+
+
+def take_identity(order: Mapping[str, Any], layers: Layers) -> Layers:
+    """Become who the order says; returns the layers of this session.
+
+    Raises:
+        OSError: a step that worked in the probe was refused now.
+    """
+    if not drops_root(layers):
+        return layers
+    nested = holds(layers, "session_namespaces")
+    number = order.get("identity")
+    if number:
+        if nested:
+            identity.open_way([*libraries(), order["workdir"], order["figures"]])
+        identity.become(number)
+    if nested:
+        linux.prctl(linux.PR_SET_DUMPABLE, 1)
+        linux.enter_user_namespace()
+    mine = in_force(uid=number) if number else unavailable(order.get("identity_reason", "not lent"))
+    return layers | {"unprivileged_identity": mine}
+
+
+def enter_session_namespaces(*, private_memory_mb: int, count_apart: bool = True) -> None:
     """Give the first process of a new pid namespace its own mounts and its own user count.
 
-    The nested user namespace makes the limit on processes count per session.
+    The nested user namespace makes the limit on processes count per session. Without
+    `count_apart` the session enters it itself, after it has given up being root.
 
     Raises:
         OSError: a step was refused.
@@ -177,9 +245,10 @@ def enter_session_namespaces(*, private_memory_mb: int) -> None:
         flags=linux.MS_NOSUID | linux.MS_NODEV,
         options=f"size={private_memory_mb}m,mode=1777",
     )
-    linux.prctl(linux.PR_SET_DUMPABLE, 1)
-    linux.enter_user_namespace()
-    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    if count_apart:
+        linux.prctl(linux.PR_SET_DUMPABLE, 1)
+        linux.enter_user_namespace()
+        linux.prctl(linux.PR_SET_DUMPABLE, 0)
 
 
 # ---- the session ------------------------------------------------------------------------

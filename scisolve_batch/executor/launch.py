@@ -11,13 +11,14 @@ import platform
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from scisolve_batch.errors import SessionError
-from scisolve_batch.executor import selftest
+from scisolve_batch.executor import identity, selftest
+from scisolve_batch.executor.isolation import SWITCHABLE, drops_root, holds
 from scisolve_batch.executor.slots import Slots
 from scisolve_batch.executor.source import (
     InterpreterSource,
@@ -115,6 +116,7 @@ class Template:
             environment=scrub(os.environ, blas_threads=options.blas_threads),
             layers_off=_layers_off(options),
             preload=options.preload,
+            ids=_unused_ids(options, method=method),
         )
         self._process: TemplateProcess | None = None
 
@@ -143,10 +145,16 @@ class Template:
                 "spares": self.options.spares,
                 "layers_off": list(self._launch.layers_off),
                 "preload": self.options.preload,
+                "ids": self._launch.ids,
             }
             self._process = TemplateProcess(self._launch, told, timeout_s=self.options.timeout_s)
             self.versions = dict(self._process.report["versions"])
             layers = dict(self._process.report["layers"])
+            self._launch = replace(
+                self._launch,
+                ids=self._launch.ids if drops_root(layers) else None,
+                opens_ways=holds(layers, "session_namespaces"),
+            )
         self.isolation = {
             "mode": self.options.isolation,
             "method": self.method,
@@ -208,7 +216,21 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
+def _unused_ids(options: TemplateOptions, *, method: str) -> int | None:
+    """Find numbers that sessions may have instead of root's; None when they have no need of them."""
+    if sys.platform != "linux" or os.getuid() != 0:
+        return None
+    if "unprivileged_identity" in _layers_off(options):
+        return None
+    if method == "spawn" and identity.closed_folder(options.python):
+        return None  # without a mount namespace nobody else could run the interpreter
+    try:
+        return identity.find_unused_ids()
+    except OSError:
+        return None
+
+
 def _layers_off(options: TemplateOptions) -> tuple[str, ...]:
     if options.isolation == "off":
-        return ("namespaces", "session_namespaces", "landlock", "seccomp", "capabilities")
+        return SWITCHABLE
     return options.layers_off

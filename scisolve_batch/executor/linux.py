@@ -32,6 +32,7 @@ CLONE_NEWPID = 0x2000_0000
 CLONE_NEWNET = 0x4000_0000
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+_MS_BIND, _MS_REC = 4096, 16384
 
 # NOROOT, NO_SETUID_FIXUP, KEEP_CAPS off, all locked: uid 0 gains nothing by exec (capabilities(7)).
 _LOCKED_SECUREBITS = 0x2F
@@ -77,6 +78,12 @@ def mount(kind: str, target: str, *, flags: int, options: str = "") -> None:
     data = options.encode() if options else None
     result = _libc.mount(kind.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), data)
     _check(result, f"mount {kind} on {target}")
+
+
+def bind(source: str, target: str) -> None:
+    """Show a file or folder, with all that is mounted below it, in a second place."""
+    flags = ctypes.c_ulong(_MS_BIND | _MS_REC)
+    _check(_libc.mount(source.encode(), target.encode(), None, flags, None), f"bind {target}")
 
 
 def flush_c_streams() -> None:

@@ -51,6 +51,7 @@ class PersistentSession:
         spec: folders, seed and limits.
         start: starts a process for the session.
         slot: gives a processor slot to hold while a cell runs.
+        release: called once when the session has ended.
     """
 
     def __init__(
@@ -59,9 +60,10 @@ class PersistentSession:
         *,
         start: Callable[[SessionSpec], Process],
         slot: Callable[[], AbstractContextManager[None]],
+        release: Callable[[], None] = lambda: None,
     ) -> None:
         self.spec = spec
-        self._start, self._slot = start, slot
+        self._start, self._slot, self._release = start, slot, release
         self._process: Process | None = start(spec)
         self._past: list[Past] = []
         self._index = self._figures = 0
@@ -233,10 +235,12 @@ class PersistentSession:
 
     def close(self) -> None:
         """End the process and everything it started. May be called twice."""
-        self._closed = True
         if self._process is not None:
             self._process.close()
             self._process = None
+        if not self._closed:
+            self._closed = True
+            self._release()
 
     def __enter__(self) -> Self:
         return self

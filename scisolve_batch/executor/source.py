@@ -6,21 +6,23 @@ sessions belong to the process that opened them and end with it.
 
 from __future__ import annotations
 
+import functools
 import os
+import secrets
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from scisolve_batch.errors import SessionError
-from scisolve_batch.executor import linux, wire
+from scisolve_batch.executor import identity, linux, wire
 from scisolve_batch.executor.base import SessionSpec
 from scisolve_batch.executor.process import READY_S, Process, Starter, open_pidfd
 from scisolve_batch.executor.session import PersistentSession
@@ -38,12 +40,16 @@ class Launch:
         environment: the whole environment; it never held a key.
         layers_off: isolation layers to leave out.
         preload: modules that are ready in every session; None means the default ones.
+        ids: first of a block of user numbers that nobody has; None for an ordinary user.
+        opens_ways: a session can make folders reachable that root keeps to itself.
     """
 
     python: str
     environment: dict[str, str]
     layers_off: tuple[str, ...] = ()
     preload: tuple[str, ...] | None = None
+    ids: int | None = None
+    opens_ways: bool = False
 
     def command(self, kind: str, fd: int) -> list[str]:
         """Write the command line of a process that becomes `kind` and talks over `fd`.
@@ -52,6 +58,23 @@ class Launch:
         makes the order of sets the same in every session.
         """
         return [self.python, "-P", "-B", str(BOOT), kind, str(fd)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loan:
+    """Whose a session's folders are while it lives.
+
+    Attributes:
+        number: the unprivileged user number that has them; 0 when they were not lent.
+        reason: why not, in words.
+        owner: whose they are before and afterwards.
+        folders: the folders.
+    """
+
+    number: int = 0
+    reason: str = ""
+    owner: int = 0
+    folders: tuple[str, ...] = ()
 
 
 def protect_this_process() -> None:
@@ -70,6 +93,7 @@ class Source:
     def __init__(self, launch: Launch, slots: Slots) -> None:
         self.launch, self.slots = launch, slots
         self._sessions: list[PersistentSession] = []
+        self._loans: list[Loan] = []
         self._lock = threading.Lock()
         self._owner = os.getpid()
 
@@ -81,19 +105,64 @@ class Source:
         """
         if self._owner != os.getpid():  # handed over by fork: the lock and list start anew
             self._owner = os.getpid()
-            self._lock, self._sessions = threading.Lock(), []
+            self._lock, self._sessions, self._loans = threading.Lock(), [], []
         protect_this_process()
         for folder in (spec.workdir, spec.figures):
             if not folder.is_dir():
                 raise SessionError(f"a session needs an existing folder: {folder}")
-        session = PersistentSession(spec, start=self._start, slot=self._slot)
+        loan = self._lend(spec)
+        try:
+            session = PersistentSession(
+                spec,
+                start=functools.partial(self._start, loan=loan),
+                slot=self._slot,
+                release=functools.partial(self._give_back, loan),
+            )
+        except BaseException:
+            self._give_back(loan)
+            raise
         self._sessions = [s for s in self._sessions if not s.closed] + [session]
         return session
+
+    def _lend(self, spec: SessionSpec) -> Loan:
+        """Give a session's folders to an unprivileged number, when sessions here have one."""
+        if self.launch.ids is None:
+            return Loan(reason="switched off or not possible here")
+        folders = tuple(str(path.resolve()) for path in (spec.workdir, spec.figures))
+        closed = (
+            ""
+            if self.launch.opens_ways
+            else next(filter(None, map(identity.closed_folder, folders)), "")
+        )
+        if closed:
+            return Loan(reason=f"another user cannot reach folders below {closed}")
+        number = self.launch.ids + secrets.randbelow(identity.COUNT)
+        for other in self._loans:
+            if set(folders) & set(other.folders):
+                number = other.number  # two sessions on one folder both have to write there
+        loan = Loan(number=number, owner=os.getuid(), folders=folders)
+        self._loans.append(loan)
+        try:
+            identity.hand_over(folders, before=loan.owner, after=number)
+        except OSError as error:
+            self._give_back(loan)
+            return Loan(reason=f"folders cannot be lent: {error.strerror}")
+        return loan
+
+    def _give_back(self, loan: Loan) -> None:
+        """Take a session's folders back, with all that was made in them."""
+        if loan not in self._loans:
+            return
+        self._loans.remove(loan)
+        still = {folder for other in self._loans for folder in other.folders}
+        present = [f for f in loan.folders if f not in still and os.path.isdir(f)]  # noqa: PTH112
+        with suppress(OSError):  # somebody takes them away at this moment
+            identity.hand_over(present, before=loan.number, after=loan.owner)
 
     def _slot(self) -> AbstractContextManager[None]:
         return self.slots.hold()
 
-    def _start(self, spec: SessionSpec) -> Process:
+    def _start(self, spec: SessionSpec, *, loan: Loan) -> Process:
         """Start a session's process and wait until it is ready."""
         ctl, far_ctl = wire.pair(credentials=True)
         leash, far_leash = wire.pair()
@@ -101,7 +170,7 @@ class Source:
         starter: Starter | None = None
         try:
             fds = (far_ctl.fileno(), far_leash.fileno(), far_diagnostics)
-            starter = self._send_order(self._order(spec), fds)
+            starter = self._send_order(self._order(spec, loan), fds)
         except BaseException:
             for sock in (ctl, leash):
                 sock.close()
@@ -119,7 +188,7 @@ class Source:
             raise
         return process
 
-    def _order(self, spec: SessionSpec) -> wire.Message:
+    def _order(self, spec: SessionSpec, loan: Loan) -> wire.Message:
         return {
             "op": "open",
             "workdir": str(spec.workdir.resolve()),
@@ -128,6 +197,9 @@ class Source:
             "limits": asdict(spec.limits),
             "layers_off": list(self.launch.layers_off),
             "preload": self.launch.preload,
+            "ids": self.launch.ids,
+            "identity": loan.number,
+            "identity_reason": loan.reason,
         }
 
     def _send_order(self, order: wire.Message, fds: tuple[int, ...]) -> Starter | None:

@@ -117,8 +117,14 @@ class Template:
             flags = 0
         else:
             flags, self.layers = isolation.probe_namespaces()
+        ids = options.get("ids")
+        name = "unprivileged_identity"
+        self.layers[name] = isolation.switched_off()
+        if name not in off:
+            self.layers[name] = isolation.probe_identity(ids, flags=flags)
         if flags:
-            linux.enter_user_namespace(flags)
+            mapped = ids if isolation.drops_root(self.layers) else None
+            isolation.enter_namespaces(flags, ids=mapped)
             if flags & linux.CLONE_NEWPID:
                 _become_first_process(self.root)
         linux.prctl(linux.PR_SET_DUMPABLE, 0)  # after the id maps, which need it

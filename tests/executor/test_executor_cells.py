@@ -58,7 +58,7 @@ def test_no_module_of_the_trusted_side_is_in_the_process(session):
         "try:\n    import scisolve_batch.records\nexcept ImportError as e: print('refused')"
     )
     ours, others, refused = cell.stdout.splitlines()
-    allowed = "boot capture child figures guard isolation landlock libraries linux prepared seccomp snapshot template tracebacks wire"
+    allowed = "boot capture child figures guard identity isolation landlock libraries linux prepared seccomp snapshot template tracebacks wire"
     names = {name.removeprefix("scisolve_batch.executor.") for name in eval(ours)}
     assert names <= {"scisolve_batch", "scisolve_batch.executor", *allowed.split()}
     assert (others, refused) == ("[]", "refused")
