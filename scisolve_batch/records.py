@@ -490,6 +490,8 @@ class Solution(Record):
     """The model asked for; `scripted` for a suite's own solutions."""
     seed: int = 0
     """Seed of the session's random generators."""
+    isolation: tuple[str, ...] = ()
+    """Names of the isolation layers that were in force for its session."""
     started_at: str = ""
     """UTC time of the start, ISO 8601."""
     stop_reason: StopReason

@@ -280,7 +280,7 @@ def _solve(
     live = split_model(settings.model)[0] == "anthropic"
     try:
         with _closing(source.open(spec)) as session:
-            return solve(
+            solution = solve(
                 job.problem,
                 model=asked,
                 session=session,
@@ -295,6 +295,7 @@ def _solve(
                 else None,
                 observe=listen,
             )
+            return solution.model_copy(update={"isolation": session.layers})
     finally:
         asked.close()
 

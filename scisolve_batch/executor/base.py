@@ -85,7 +85,13 @@ class SessionSpec:
 
 
 class Session(Protocol):
-    """One persistent executor process."""
+    """One persistent executor process.
+
+    Attributes:
+        layers: names of the isolation layers that were in force when it was opened.
+    """
+
+    layers: tuple[str, ...]
 
     def run(self, code: str) -> Cell:
         """Run a cell and wait for its end. Cells are numbered from 1.

@@ -118,6 +118,11 @@ def holds(layers: Mapping[str, Mapping[str, Any]], name: str) -> bool:
     return layers.get(name, {}).get("state") == "in_force"
 
 
+def in_force_of(layers: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Name the layers that are in force, in order."""
+    return tuple(sorted(name for name in layers if holds(layers, name)))
+
+
 # ---- the template's own namespaces ------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from scisolve_batch.errors import SessionError
-from scisolve_batch.executor import notes
+from scisolve_batch.executor import isolation, notes
 from scisolve_batch.executor.attempt import Attempt, CellOrder, Outcome
 from scisolve_batch.executor.base import SessionSpec
 from scisolve_batch.executor.process import Process
@@ -65,6 +65,7 @@ class PersistentSession:
         self.spec = spec
         self._start, self._slot, self._release = start, slot, release
         self._process: Process | None = start(spec)
+        self.layers = isolation.in_force_of(self._process.layers)
         self._past: list[Past] = []
         self._index = self._figures = 0
         self._just_restored = False

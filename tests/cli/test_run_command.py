@@ -33,6 +33,9 @@ def test_a_good_suite_leaves_a_run_a_report_and_exit_code_0(command, write_suite
     assert manifest["model"] == "scripted" and manifest["suite"]["pin"] == "none"
     assert manifest["versions"]["numpy"]
     folder = run / "problems" / "one"
+    layers = manifest["isolation"]["layers"]
+    held = [name for name in sorted(layers) if layers[name]["state"] == "in_force"]
+    assert json.loads((folder / "solution.json").read_text())["isolation"] == held
     assert (folder / "cells" / "01.py").read_text() == GOOD[0]["run_python"]
     assert (folder / "cells" / "01.out").read_text() == "x = 1.4142135623730951\n"
     lines = (folder / "transcript.jsonl").read_text().splitlines()

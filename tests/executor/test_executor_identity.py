@@ -181,6 +181,7 @@ def test_a_file_that_has_another_name_elsewhere_is_not_given_away(tmp_path):
 
 
 def test_numbers_of_users_groups_and_processes_are_not_taken(monkeypatch):
+    monkeypatch.setattr(identity.os, "listdir", lambda path: [])  # others run sessions meanwhile
     first = identity.find_unused_ids()
     taken = type("User", (), {"pw_uid": first + 3})()
     monkeypatch.setattr(identity.pwd, "getpwall", lambda: [taken])
