@@ -43,6 +43,12 @@ from scisolve_batch.rundir import RunDir
 DEADLINE_GRACE_S = 60.0
 """Seconds beyond a problem's own limits after which its worker is given up."""
 
+SPAWN_NOTE = (
+    "sessions are interpreters of their own here, because this system cannot fork them: each takes "
+    "seconds to start, has fewer layers of isolation, and gets lost variables back by running its "
+    "cells again"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
@@ -187,6 +193,8 @@ def _work_through(
     opener = open_model or make_opener(settings)
     engine = open_engine(backend) if backend else None
     display = progress(len(attempts))
+    if keeper.template.method == "spawn":
+        display.say(SPAWN_NOTE)
     with stop_signals() as stops, ExitStack() as stack:
         pool: Workers
         mail: Mail | None = None

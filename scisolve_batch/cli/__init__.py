@@ -80,8 +80,20 @@ def cli() -> None:
     """  # noqa: D301 - click reads the backspace as "keep these lines"
 
 
+def refuse_windows() -> int:
+    """Say why nothing can be run here; the exit code."""
+    click.echo(
+        "scisolve-batch: Windows is not supported: sessions stand on signals, limits and process "
+        "groups that it does not have. Use the Linux of WSL 2 (`wsl --install`), and run it there",
+        err=True,
+    )
+    return 2
+
+
 def main() -> None:
     """Run the command line and end the program with its exit code."""
+    if sys.platform == "win32":
+        sys.exit(refuse_windows())
     try:
         code = cli.main(standalone_mode=False)
     except click.exceptions.Exit as end:

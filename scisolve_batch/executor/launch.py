@@ -98,6 +98,8 @@ class Template:
             raise SessionError(
                 f"unknown isolation {options.isolation!r}: use one of {', '.join(ISOLATION_MODES)}"
             )
+        if sys.platform == "win32":
+            raise SessionError("sessions cannot be run on Windows; use the Linux of WSL 2")
         method = options.method or ("fork" if sys.platform == "linux" else "spawn")
         if method not in METHODS:
             raise SessionError(f"unknown method {method!r}: use one of {', '.join(METHODS)}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scisolve_batch.errors import SessionError
-from scisolve_batch.executor import Template, TemplateOptions, selftest
+from scisolve_batch.executor import Template, TemplateOptions, isolation, selftest
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="namespaces are Linux's")
 
@@ -170,6 +170,41 @@ def _tree(pid):
     from scisolve_batch.executor import linux
 
     return [pid, *linux.descendants(pid)]
+
+
+# ---- one layer alone ------------------------------------------------------------------
+
+
+SHARED = {
+    "namespaces": (
+        "user_namespace", "network_namespace", "ipc_namespace", "uts_namespace", "mount_namespace",
+        "pid_namespace", "session_namespaces",
+    ),
+}  # fmt: skip
+"""Layers that one name leaves out together."""
+
+
+@linux_only
+@pytest.mark.parametrize("layer", isolation.SWITCHABLE)
+def test_a_layer_that_is_left_out_is_off_and_the_others_stand(layer):
+    """And what the self-test then finds open is told, never hidden by the layers' names."""
+    options = TemplateOptions(preload=(), spares=0, layers_off=(layer,))
+    with Template.start(options) as template:
+        found = template.isolation
+    together = SHARED.get(layer, (layer,))
+    left_out = {name for name, one in found["layers"].items() if one["state"] == "off"}
+    assert left_out and left_out <= set(together)
+    assert set(found["closed"]) == {"network", "files", "key", "signals"}
+    for name, tests in selftest.AREAS.items():
+        assert found["closed"][name] == all(found["tested"][one]["closed"] for one in tests)
+
+
+@linux_only
+def test_without_any_layer_the_self_test_finds_the_network_and_files_open():
+    options = TemplateOptions(isolation="off", preload=(), spares=0)
+    with Template.start(options) as template:
+        closed = template.isolation["closed"]
+    assert closed["network"] is False and closed["files"] is False
 
 
 # ---- the record ----------------------------------------------------------------------

@@ -1,12 +1,13 @@
 """What comes back after a kill: variables and library state, from the copy or by running again."""
 
+import re
 import socket
 from dataclasses import replace
 
 import pytest
 from processes import wait_for
 
-from scisolve_batch.executor import linux
+from scisolve_batch.executor import linux, snapshot
 from scisolve_batch.records import CellStatus, SessionState
 
 KILL = "\nimport os\nos.kill(os.getpid(), 9)"
@@ -52,6 +53,30 @@ STATE = {
         "db.execute('insert into t values(1)')",
         "assert db.execute('select count(*) from t').fetchone() == (0,)",
     ),
+    "frames and tables": (
+        [
+            "import pandas as pd, pyarrow as pa\nd = pd.DataFrame({'k': list('abab'), 'v': range(4)})",
+            "t = pa.table({'v': [1, 2, 3]}); m = d.groupby('k').v.sum()",
+        ],
+        "d['v'] = 0; t = None",
+        "assert (d.groupby('k').v.sum() == m).all() and t.column('v').to_pylist() == [1, 2, 3]",
+    ),
+    "scikit-learn": (
+        [
+            "sk = pytest_import('sklearn.linear_model')\nX = np.arange(20.0).reshape(-1, 1)\n"
+            "fit = sk.LinearRegression().fit(X, 3 * X[:, 0])",
+        ],
+        "fit.coef_[:] = 0",
+        "assert np.allclose(sk.LinearRegression().fit(X, 3 * X[:, 0]).coef_, fit.coef_)",
+    ),
+    "numba": (
+        [
+            "nb = pytest_import('numba')\n@nb.njit\ndef total(n):\n    s = 0.0\n"
+            "    for i in range(n): s += i\n    return s\nfirst = total(10)",
+        ],
+        "total = None",
+        "assert total(10) == first == 45",
+    ),
     "event loop": (
         [
             "import asyncio\nloop = asyncio.new_event_loop(); loop.run_until_complete(asyncio.sleep(0))"
@@ -72,6 +97,12 @@ STATE = {
 @pytest.mark.parametrize("name", STATE)
 def test_state_is_whole_after_a_kill(open_session, limits, name):
     before, doomed, check = STATE[name]
+    for module in re.findall(r"pytest_import\('([\w.]+)'\)", before[0]):
+        pytest.importorskip(module)
+        before = [
+            before[0].replace("pytest_import", "__import__('importlib').import_module"),
+            *before[1:],
+        ]
     session = open_session(limits=replace(limits, cell_s=5, wall_s=10))
     for code in before:
         cell = session.run(code)
@@ -213,3 +244,27 @@ def test_the_copy_sleeps_as_no_child_of_the_session(session):
     assert cell.stdout == "[]\n"
     session.process.wait_undo()
     assert wait_for(lambda: linux.direct_children(session.process.pid) == [])
+
+
+# ---- when a copy is not taken ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size_mb", "free_mb", "reason"),
+    [
+        (100, 8000, ""),
+        (100, 1223, "skipped: memory is short, 1223 MiB are free"),
+        (100, 1224, ""),
+        (2000, 64_000, "skipped: size, the session holds 2000 MiB of 1024 MiB at most"),
+        (None, 64_000, "skipped: this system does not tell its memory"),
+        (100, None, "skipped: this system does not tell its memory"),
+    ],
+)
+def test_a_copy_needs_room_for_a_rewrite_of_everything(monkeypatch, size_mb, free_mb, reason):
+    def kib(megabytes):
+        return None if megabytes is None else megabytes * 1024
+
+    monkeypatch.setattr(linux, "status_kib", lambda pid, name: kib(size_mb))
+    monkeypatch.setattr(linux, "available_kib", lambda: kib(free_mb))
+    assert snapshot.reason_to_skip(1024) == reason
+    assert snapshot.reason_to_skip(0) == "skipped: switched off"
