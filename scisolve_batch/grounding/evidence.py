@@ -108,9 +108,15 @@ def _find_same(session: _Session, pairs: Sequence[tuple[ast.expr, ast.expr]]) ->
 
 @dataclass(slots=True)
 class _Session:
-    """What the names of a session stand for, as far as that is certain."""
+    """What the names of a session stand for, as far as that is certain.
+
+    Attributes:
+        meanings: names that stand for one expression all along.
+        changing: names that may stand for something else now than when an expression was run.
+    """
 
     meanings: dict[str, ast.expr] = field(default_factory=dict)
+    changing: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, syntaxes: Sequence[Syntax]) -> _Session:
@@ -127,12 +133,10 @@ class _Session:
                     target = statement.targets[0]
                     if isinstance(target, ast.Name):
                         meanings[target.id] = statement.value
+        changing = {name for name in {*bound, *touched} if bound[name] > 1 or name in touched}
         return cls(
-            {
-                name: value
-                for name, value in meanings.items()
-                if bound[name] == 1 and name not in touched
-            }
+            {name: value for name, value in meanings.items() if name not in changing},
+            frozenset(changing - _SAME_EACH_TIME),
         )
 
     def same(self, left: ast.expr, right: ast.expr) -> bool:
@@ -153,16 +157,22 @@ class _Session:
 class _Speller(ast.NodeTransformer):
     def __init__(self, session: _Session, depth: int) -> None:
         self.session, self.depth, self.varies = session, depth, False
+        self.expanded = False
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         meaning = self.session.meanings.get(node.id)
+        if self.expanded and node.id in self.session.changing:
+            self.varies = True  # what was run then saw another value
         if meaning is None or self.varies:
             return node
         if self.depth <= 0 or len(ast.unparse(meaning)) > _LONGEST:
             self.varies = True
             return node
         self.depth -= 1
-        return self.visit(_copy(meaning))  # type: ignore[no-any-return]
+        within, self.expanded = self.expanded, True
+        spelt = self.visit(_copy(meaning))
+        self.expanded = within
+        return spelt  # type: ignore[no-any-return]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = written(node.func)

@@ -31,6 +31,8 @@ REAL = {
     "one difference of two": "print(x - x, np.max(np.abs(A @ x - b)))",
     "filled": "p = np.zeros(3)\nq = np.zeros(3)\np[0] = 1\nprint(p - q)",
     "nothing compared": "print('norm', np.linalg.norm(x))",
+    "the same words about changed data": "A[0, 0] = 2.0\ny = np.linalg.solve(A, b)\nprint(x[0] - y[0])",
+    "the same words about a name bound again": "b = np.zeros(3)\ny = np.linalg.solve(A, b)\nprint(x[0] - y[0])",
     "a chain": "print(0 < x[0] <= 1, 1)",
 }  # fmt: skip
 
