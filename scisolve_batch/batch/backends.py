@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import runpy
 import signal
 import sys
@@ -107,6 +108,10 @@ class DaskEngine:
     """
 
     def __init__(self, address: str) -> None:
+        if not re.fullmatch(r"(?:\w+://)?[^\s/]+:\d{1,5}", address):
+            raise UsageError(
+                f"--backend dask:{address}: no address of a scheduler; write it like tcp://host:8786"
+            )
         distributed = _load("distributed", "dask")
         try:
             self._client = distributed.Client(address, timeout="20s", set_as_default=False)

@@ -142,3 +142,9 @@ def test_an_engine_that_is_not_installed_is_named_with_its_extra(monkeypatch, tm
     monkeypatch.setattr("importlib.import_module", absent)
     with pytest.raises(UsageError, match=r"needs `pip install 'scisolve-batch\[dask\]'`"):
         open_engine("dask:tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("address", ["nowhere", "tcp://host", "tcp://host:", "a b:1", ""])
+def test_what_is_no_address_of_a_scheduler_is_said_before_anything_is_loaded(address):
+    with pytest.raises(UsageError, match="dask:"):
+        open_engine(f"dask:{address}")
