@@ -61,7 +61,6 @@ class Replay:
     _known: dict[str, list[list[Number]] | None] = field(default_factory=dict)
     _base: list[list[Number]] | None = None
     _stable: bool | None = None
-    _constants: list[Constant] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.codes = [cell.code if cell.ok or _has_effect(cell) else "" for cell in self.cells]
