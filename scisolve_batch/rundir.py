@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -364,6 +365,15 @@ class RunDir:
     def journal(self) -> list[JournalLine]:
         """Every line of the journal."""
         return [JournalLine.model_validate(line) for line in _read_lines(self.path / JOURNAL)]
+
+    def rate_history(self) -> list[JournalLine]:
+        """When and why the number of problems that may run at once was changed."""
+        found = []
+        for line in _read_lines(self.path / JOURNAL):
+            if isinstance(line, dict) and line.get("event") == JournalEvent.RATE:
+                with suppress(ValueError):  # a foreign line; `verify` names it
+                    found.append(JournalLine.model_validate(line))
+        return found
 
     def write_status(self, status: RunStatus) -> None:
         """Say what the run is doing right now."""

@@ -74,7 +74,7 @@ def write_report(folder: Path, run: RunDir) -> ReportPaths:
                 page.add(part)
     except OSError as error:
         raise RunDirError(f"{folder}: the report cannot be written: {error}") from error
-    summary = tally.summary(run.manifest)
+    summary = tally.summary(run.manifest, history=run.rate_history())
     write_whole(paths.page, page.render(summary).encode("utf-8", "backslashreplace"))
     data = summary.model_dump(mode="json")
     write_whole(paths.summary, encode_json(data, indent=1) + b"\n")

@@ -104,7 +104,8 @@ def open_rows(path: Path | str) -> tuple[Summary, Mapping[str, Iterable[dict[str
     if (path / MANIFEST).is_file():
         run = RunDir.read(path)
         tables = collect(run, texts=False)
-        return summarize_rows(run.manifest, tables), tables
+        history = run.rate_history()
+        return summarize_rows(run.manifest, tables, history=history), tables
     sources = _open(path)
     if len(sources) != 1:
         raise RunDirError(f"{path}: holds {len(sources)} runs; name one of them")

@@ -85,6 +85,9 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.replay:
         yield f"replay   {replay_line(summary.replay)}"
     yield from _fold(f"tokens   {tokens_line(summary)}", 9)
+    if summary.rate_changes:
+        last = clean(summary.rate_changes[-1].what, 200)
+        yield from _fold(f"rate     {len(summary.rate_changes)} changes, the last: {last}", 9)
     if summary.retried or summary.near_limits:
         near = ", ".join(f"{name} {count}" for name, count in summary.near_limits.items())
         yield f"flags    retried {summary.retried}; near a limit: {near or 'none'}"

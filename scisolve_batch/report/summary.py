@@ -97,6 +97,15 @@ class Crossed(Record):
     """Share of the other answers that are right."""
 
 
+class RateChange(Record):
+    """A change of how many problems might run at once, for the service's sake."""
+
+    at: str
+    """UTC time, ISO 8601."""
+    what: str
+    """How many from then on, and why."""
+
+
 class LooseLiteral(Record):
     """A number that fails an answer."""
 
@@ -209,6 +218,8 @@ class Summary(Record):
     """Replies of the model."""
     duration_s: float
     """Seconds of all samples together."""
+    rate_changes: tuple[RateChange, ...] = ()
+    """What the service bore: each change of the problems that might run at once, in order."""
     near_limits: dict[str, int]
     """Samples that used more than 80 % of a limit, by limit."""
     retried: int

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from scisolve_batch.records import Manifest, Usage, Verdict, VerificationKind
+from scisolve_batch.records import JournalLine, Manifest, Usage, Verdict, VerificationKind
 from scisolve_batch.report.columns import NEAR
 from scisolve_batch.report.results import NOT_RUN, SCRIPTED, UNREADABLE
 from scisolve_batch.report.rows import Tables, collect_parts, collector_paused
@@ -28,6 +28,7 @@ from scisolve_batch.report.summary import (
     Ledger,
     LooseLiteral,
     Rate,
+    RateChange,
     Repeats,
     Slice,
     Summary,
@@ -121,8 +122,8 @@ class Tally:
             else:
                 self.digits[max(0, math.floor(digits))] += 1
 
-    def summary(self, manifest: Manifest) -> Summary:
-        """What all parts came to."""
+    def summary(self, manifest: Manifest, *, history: Sequence[JournalLine] = ()) -> Summary:
+        """What all parts came to; `history` is that of the rate at which the service was asked."""
         rows = self.rows
         graded = {problem.id for problem in manifest.problems if problem.values}
         samples = Counter(planned.problem_id for planned in manifest.planned)
@@ -154,6 +155,7 @@ class Tally:
             cost_usd=_cost(rows),
             turns=sum(row["turns"] for row in rows),
             duration_s=sum(row["duration_s"] for row in rows if _finite(row["duration_s"])),
+            rate_changes=tuple(RateChange(at=line.at, what=line.detail) for line in history),
             near_limits=dict(sorted(limits.items())),
             retried=sum(row["retried"] for row in rows),
             slices=tuple(slices_of(rows, graded)),
@@ -170,14 +172,16 @@ def summarize(run: RunDir) -> Summary:
     with collector_paused():
         for part in collect_parts(run, texts=False, names=COUNTED_TABLES):
             tally.add(part)
-        return tally.summary(run.manifest)
+        return tally.summary(run.manifest, history=run.rate_history())
 
 
-def summarize_rows(manifest: Manifest, tables: Tables) -> Summary:
+def summarize_rows(
+    manifest: Manifest, tables: Tables, *, history: Sequence[JournalLine] = ()
+) -> Summary:
     """The summary of a run whose rows are already read."""
     tally = Tally()
     tally.add(tables)
-    return tally.summary(manifest)
+    return tally.summary(manifest, history=history)
 
 
 def _finite(value: float | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from scisolve_batch.records import (
     SuiteRef,
     Usage,
 )
-from scisolve_batch.report import load_report, render_summary, summarize
+from scisolve_batch.report import build_report, load_report, render_summary, summarize
 from scisolve_batch.report.decoding import shaped
 from scisolve_batch.report.results import Batch, Texts
 from scisolve_batch.report.rows import tables_of
@@ -310,3 +311,25 @@ def test_the_ledger_adds_up_on_any_run(
             assert 0 <= rate.floor <= rate.rate <= rate.ceiling <= 1 or rate.trials < rate.planned
             assert rate.problems <= rate.effective <= rate.trials
     assert max(map(len, render_summary(summary).splitlines())) <= 100
+
+
+def test_what_the_service_bore_is_told_from_the_journal(make_run: MakeRun, tmp_path: Path) -> None:
+    path = make_run([solved("p1")], name="throttled")
+    lines = [
+        {"event": "rate", "at": "2026-09-17T08:00:00Z", "detail": "4 at once after rate_limit, hold 2.0 s"},
+        {"event": "rate", "at": "2026-09-17T08:00:09Z", "detail": "5 at once after success, hold 0.0 s"},
+        {"event": "rate", "at": 7}, {"event": "other"}, [],
+    ]  # fmt: skip
+    with (path / "journal.jsonl").open("a", encoding="utf-8") as journal:
+        journal.writelines(json.dumps(line) + "\n" for line in lines)
+    summary = summarize(RunDir.read(path))
+    assert [(one.at[-4:], one.what.split(",")[0]) for one in summary.rate_changes] == [
+        (":00Z", "4 at once after rate_limit"),
+        (":09Z", "5 at once after success"),
+    ]
+    assert "rate     2 changes, the last: 5 at once after success, hold 0.0 s" in render_summary(
+        summary
+    )
+    build_report(path, tmp_path / "report")
+    page = (tmp_path / "report/report.html").read_text("utf-8")
+    assert "2026-09-17T08:00:00Z: 4 at once after rate_limit, hold 2.0 s" in page
