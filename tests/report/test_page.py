@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from everything import every_outcome
 from handmade import literal, problem, solved, stopped
 
 from scisolve_batch.errors import RunDirError
@@ -375,3 +376,16 @@ def test_tokens_that_nobody_counted_are_no_zero(make_run: MakeRun, tmp_path: Pat
     run = make_run([solved("p1"), solved("p2", usage=Usage())])
     text = build_report(run, tmp_path).page.read_text("utf-8")
     assert text.count('<td class="n">280</td>') == 1 and text.count('<td class="n">0</td>') == 0
+
+
+def test_weak_checks_and_undecided_numbers_are_counted_on_the_page(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    known = every_outcome()
+    run = make_run(known.solutions, problems=known.problems, name="everything")
+    build_report(run, tmp_path / "report")
+    text = (tmp_path / "report/report.html").read_text("utf-8")
+    summary = load_report(tmp_path / "report").summary
+    assert summary.weak_checks > 0 and summary.undecided_literals > 0
+    assert f"weak among them: <b>{summary.weak_checks}</b>" in text
+    assert f"a re-run left undecided: <b>{summary.undecided_literals}</b>" in text
