@@ -33,9 +33,12 @@ class Streams:
         self._in: TextIO = sys.stdin
         self._out: TextIO = sys.stdout
         self._err: TextIO = sys.stderr
+        self._renew()
+
+    def begin(self) -> None:
+        """Lead the process's own streams to nowhere."""
         self.detach()
         _dup2(self._null, 0)
-        self._renew()
         linux.line_buffer_c_stdout()
 
     def _renew(self) -> None:

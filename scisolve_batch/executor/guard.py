@@ -43,13 +43,20 @@ def forget_child_exits() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-def guard_by_fork(channel: socket.socket, *, layers: isolation.Layers, nested: bool) -> Role:
+def guard_by_fork(
+    channel: socket.socket,
+    *,
+    layers: isolation.Layers,
+    nested: bool,
+    ready: prepared.Prepared | None,
+) -> Role:
     """Be a guard forked from the template: fork the session; returns each one's role.
 
     Args:
         channel: socket to the template; it brings one order, and its end is ours.
         layers: what was found to work here.
         nested: this is the first process of a pid namespace of its own.
+        ready: what the template made for its sessions.
     """
     if nested:
         # A private /dev/shm is bounded by the default memory of a session.
@@ -67,7 +74,7 @@ def guard_by_fork(channel: socket.socket, *, layers: isolation.Layers, nested: b
         line.close()
         os.close(held)
         os.close(lease)
-        return lambda: _session(far_line, layers=layers)
+        return lambda: _session(far_line, layers=layers, ready=ready)
     far_line.close()
     guard = Guard(channel, line=line, lease=lease, pid=pid, nested=nested)
     return guard.watch
@@ -98,15 +105,18 @@ def session_by_exec(line: socket.socket) -> Role:
     reason = "sessions are interpreters of their own"
     for name in ("user_namespace", *isolation.NAMESPACES, "session_namespaces"):
         layers[name] = isolation.switched_off(reason)
-    return lambda: _session(line, layers=layers, bare=True)
+    return lambda: _session(line, layers=layers, ready=None)
 
 
-def _session(line: socket.socket, *, layers: isolation.Layers, bare: bool = False) -> None:
+def _session(
+    line: socket.socket, *, layers: isolation.Layers, ready: prepared.Prepared | None
+) -> None:
     """Wait for the order, then become the session; a bare interpreter loads libraries first."""
     if os.getpgid(0) != os.getpid():
         os.setpgid(0, 0)  # the group that a kill ends
     inbox = wire.Inbox(line, limit=wire.ORDER_BYTES)
-    ready = None if bare else prepared.Prepared()
+    if ready is not None:
+        ready.take_over()
     try:
         frame = inbox.receive()
     except wire.Closed:
@@ -114,16 +124,18 @@ def _session(line: socket.socket, *, layers: isolation.Layers, bare: bool = Fals
     inbox.close()
     ctl, diagnostics, lease = frame.fds
     order = frame.message
-    if bare:
+    if ready is None:
         libraries.preload(order["preload"])
         layers["unprivileged_identity"] = isolation.probe_identity(order["ids"], flags=0)
+        ready = prepared.Prepared()
+        ready.take_over()
     for name in order["layers_off"]:
         if name in layers:
             layers[name] = isolation.switched_off()
     child.become(
         socket.socket(fileno=ctl),
         order,
-        ready=ready or prepared.Prepared(),
+        ready=ready,
         layers=layers,
         diagnostics=diagnostics,
         lease=lease,

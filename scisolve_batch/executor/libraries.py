@@ -60,6 +60,14 @@ def preload(modules: Sequence[str] | None) -> None:
         figure.add_subplot().plot([0, 1])
         figure.savefig(io.BytesIO())  # finds the fonts and loads the drawing code
         pyplot.close("all")
+        _forget_fonts()
+
+
+def _forget_fonts() -> None:
+    """Empty matplotlib's cache of opened fonts, which it would do itself in every forked process."""
+    cached = getattr(sys.modules.get("matplotlib.font_manager"), "_get_font", None)
+    if hasattr(cached, "cache_clear"):
+        cached.cache_clear()
 
 
 def versions() -> dict[str, str]:

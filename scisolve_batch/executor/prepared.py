@@ -1,6 +1,6 @@
-"""What a session makes before it is ordered: its namespace, its streams, the names it lends.
+"""What a session needs and the template makes once: its namespace, its streams, the names it lends.
 
-A waiting session has all this ready, so that an order needs only confinement and a seed.
+What is made before a fork costs the forked process nothing until it changes it.
 """
 
 from __future__ import annotations
@@ -57,16 +57,20 @@ def _lent_names() -> list[tuple[str, dict[str, Any], str, object]]:
 
 
 class Prepared:
-    """What a session needs and can make before it is ordered: streams, names, settings."""
+    """What a session can have before it is one: streams, names, settings. Libraries come first."""
 
     def __init__(self) -> None:
         self.main = types.ModuleType("__main__")
-        sys.modules["__main__"] = self.main
         _fill_namespace(vars(self.main))
         self.streams = capture.Streams()
         self.lent = _lent_names()
         multiprocessing.set_start_method("fork", force=True)  # cells' functions have no file
         warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+    def take_over(self) -> None:
+        """Make all this the process's own; the template itself goes without."""
+        sys.modules["__main__"] = self.main
+        self.streams.begin()
 
 
 def _fill_namespace(names: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from scisolve_batch.executor import guard, isolation, libraries, linux, wire
+from scisolve_batch.executor import guard, isolation, libraries, linux, prepared, wire
 from scisolve_batch.executor.guard import Role
 
 
@@ -73,6 +73,7 @@ class Template:
         """Guards that were not collected yet."""
         self.layers: isolation.Layers = {}
         self.nested = False
+        self.ready: prepared.Prepared | None = None
         self.own_pid_namespace = -1
         self.poll = select.poll()
         self.poll.register(sock, select.POLLIN)
@@ -87,6 +88,7 @@ class Template:
         self._isolate(options.message)
         libraries.preload(options.message["preload"])
         threads = linux.count_threads()
+        self.ready = prepared.Prepared()
         gc.collect()
         gc.freeze()
         self.wake = guard.wake_on_child_exit()
@@ -261,7 +263,9 @@ class Template:
         if pid == 0:
             ours.close()
             self._leave()
-            return guard.guard_by_fork(theirs, layers=self.layers, nested=self.nested)
+            return guard.guard_by_fork(
+                theirs, layers=self.layers, nested=self.nested, ready=self.ready
+            )
         self._stay_in_own_namespace()
         theirs.close()
         self.alive.add(pid)
