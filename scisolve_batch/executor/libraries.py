@@ -66,8 +66,9 @@ def preload(modules: Sequence[str] | None) -> None:
 def _forget_fonts() -> None:
     """Empty matplotlib's cache of opened fonts, which it would do itself in every forked process."""
     cached = getattr(sys.modules.get("matplotlib.font_manager"), "_get_font", None)
-    if hasattr(cached, "cache_clear"):
-        cached.cache_clear()
+    clear = getattr(cached, "cache_clear", None)
+    if clear is not None:
+        clear()
 
 
 def versions() -> dict[str, str]:

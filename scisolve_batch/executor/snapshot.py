@@ -22,6 +22,9 @@ from scisolve_batch.executor import linux, wire
 _fork, _waitpid, _exit, _setpgid, _getpid = os.fork, os.waitpid, os._exit, os.setpgid, os.getpid
 _getstate, _setstate = random.getstate, random.setstate
 
+_copies: list[int] = []
+"""Copies of this process that are its children and were not collected yet."""
+
 RESERVE_KIB = 1 << 20
 """Memory, in KiB, that must stay free beside twice the session's own: a rewrite doubles it."""
 
@@ -42,19 +45,32 @@ def reason_to_skip(limit_mb: int) -> str:
 
 
 def freeze(*, flush: Callable[[], None]) -> tuple[socket.socket, bool]:
-    """Fork a copy of this process that is no child of it.
+    """Fork a copy of this process that code which waits for all its children never waits for.
 
     Returns twice: in the session with the socket's outer end, which leads to the copy, and False;
-    in the copy with the inner end and True. The copy descends through a process that ends at
-    once, so that code that waits for all its children never waits for the copy.
+    in the copy with the inner end and True. With one thread the copy is a child whose end nothing
+    announces; else it descends through a process that ends at once, which costs a second fork.
 
     Raises:
         OSError: no process could be had.
     """
+    _collect_copies()
     ours, theirs = wire.pair(credentials=True)
     flush()
     state = _getstate()  # the standard library reseeds `random` in a forked process
     try:
+        if linux.can_fork_unannounced():
+            copy = linux.fork_unannounced()
+            if copy == 0:
+                _copies.clear()
+                _setstate(state)
+                _set_group(0)
+                ours.close()
+                return theirs, True
+            _copies.append(copy)
+            _set_group(copy)
+            theirs.close()
+            return ours, False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads, 3.12 on
             between = _fork()
@@ -83,6 +99,16 @@ def freeze(*, flush: Callable[[], None]) -> tuple[socket.socket, bool]:
         ours.close()
         raise OSError(11, "no process could be had")
     return ours, False
+
+
+def _collect_copies() -> None:
+    """Let go of earlier copies that have ended; nobody else can wait for them."""
+    for pid in list(_copies):
+        try:
+            if _waitpid(pid, os.WNOHANG | linux.WAIT_FOR_ALL)[0]:
+                _copies.remove(pid)
+        except ChildProcessError:
+            _copies.remove(pid)
 
 
 def _set_group(pid: int) -> None:

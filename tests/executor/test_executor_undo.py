@@ -1,11 +1,13 @@
 """What comes back after a kill: variables and library state, from the copy or by running again."""
 
 import re
+import signal
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
-from processes import wait_for
 
 from scisolve_batch.executor import linux, snapshot
 from scisolve_batch.records import CellStatus, SessionState
@@ -238,12 +240,47 @@ def test_a_session_that_kills_its_own_copy_is_rebuilt(session):
     assert session.run("print(v)").stdout == "1\n"
 
 
-def test_the_copy_sleeps_as_no_child_of_the_session(session):
-    session.run("import os, threading\npid = os.getpid()")
-    cell = session.run("print(open(f'/proc/{pid}/task/{pid}/children').read().split())")
-    assert cell.stdout == "[]\n"
+WAIT_FOR_ANY = """
+try:
+    print(os.waitpid(-1, 0))
+except ChildProcessError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_code_that_waits_for_all_its_children_never_waits_for_the_copy(session, threads):
+    session.run("import os, threading, time")
+    if threads > 1:
+        session.run("threading.Thread(target=time.sleep, args=(60,), daemon=True).start()")
     session.process.wait_undo()
-    assert wait_for(lambda: linux.direct_children(session.process.pid) == [])
+    cell = session.run(WAIT_FOR_ANY)
+    assert (cell.status, cell.stdout) == (CellStatus.OK, "ChildProcessError\n")
+    child = session.run("pid = os.fork() or os._exit(7)\nprint(os.wait()[1] >> 8)")
+    assert child.stdout == "7\n"
+    assert session.run(KILL).state is SessionState.RESTORED
+    assert session.run(WAIT_FOR_ANY).stdout == "ChildProcessError\n"
+
+
+def test_earlier_copies_are_collected(session):
+    for n in range(6):
+        session.run(f"v = {n}")
+        session.process.wait_undo()
+    # The last one sleeps; the one before it may be ending just now.
+    assert len(linux.direct_children(session.process.pid)) <= 2
+
+
+def test_an_unannounced_fork_knows_its_own_number():
+    """What libc keeps of the thread is right in the copy: raise() and abort() address it."""
+    assert linux.can_fork_unannounced() == (linux.count_threads() == 1)
+    code = (
+        "import ctypes, os; from scisolve_batch.executor import linux; assert linux.can_fork_unannounced();"
+        "pid = linux.fork_unannounced();"
+        "pid or ctypes.CDLL(None).abort();"
+        "print(-os.waitstatus_to_exitcode(os.waitpid(pid, linux.WAIT_FOR_ALL)[1]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(int(signal.SIGABRT))
 
 
 # ---- when a copy is not taken ---------------------------------------------------------
