@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from scisolve_batch.problemdir import SOLUTION, folder_name
 from scisolve_batch.records import JournalEvent, JournalLine
-from scisolve_batch.rundir import SOLUTION, RunDir, folder_name, link
+from scisolve_batch.rundir import RunDir, link
 
 _ATTEMPT = re.compile(r"\.a\d+$")  # what a lost attempt's folder is called after
 

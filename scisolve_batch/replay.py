@@ -24,6 +24,8 @@ from pydantic import ValidationError
 from scisolve_batch.errors import ScisolveError, SessionError
 from scisolve_batch.executor.base import ExecutionLimits, Session, SessionSource, SessionSpec
 from scisolve_batch.executor.launch import Template, TemplateOptions
+from scisolve_batch.files import encode_record, write_whole
+from scisolve_batch.problemdir import SOLUTION, ProblemDir
 from scisolve_batch.records import (
     Cell,
     CellReplay,
@@ -34,7 +36,7 @@ from scisolve_batch.records import (
     ReplayVerdict,
     SampleReplay,
 )
-from scisolve_batch.rundir import SOLUTION, ProblemDir, RunDir, encode_record, write_whole
+from scisolve_batch.rundir import RunDir
 
 REPLAY = "replay.json"
 

@@ -11,6 +11,7 @@ import pytest
 from processes import wait_for
 
 from scisolve_batch.errors import RunDirError
+from scisolve_batch.files import encode_json, write_whole
 from scisolve_batch.records import (
     Cell,
     DataFile,
@@ -24,7 +25,7 @@ from scisolve_batch.records import (
     StopReason,
     SuiteRef,
 )
-from scisolve_batch.rundir import RunDir, encode_json, write_whole
+from scisolve_batch.rundir import RunDir
 
 
 def manifest(*ids, **changes):
@@ -51,7 +52,8 @@ def test_what_is_written_is_read_back(tmp_path):
     with RunDir.create(tmp_path / "run", manifest("a", "b")) as run:
         folder = run.problem("a")
         folder.prepare(run.manifest.problems[0])
-        folder.append_message({"role": "user", "content": "?"})
+        with folder.open_transcript() as transcript:
+            transcript.add({"role": "user", "content": "?"})
         folder.write_cell(cells[0])
         folder.write_solution(solution("a", cells=cells))
     again = RunDir.read(tmp_path / "run")
@@ -185,7 +187,7 @@ def test_a_reader_never_sees_half_a_record_while_a_writer_is_killed(tmp_path):
         """
         import sys
         from pathlib import Path
-        from scisolve_batch.rundir import write_whole
+        from scisolve_batch.files import write_whole
         print("go", flush=True)
         n = 0
         while True:

@@ -53,6 +53,7 @@ from scisolve_batch.batch.worker import (
     utc_now,
 )
 from scisolve_batch.errors import FATAL_MODEL_ERRORS, RETRYABLE_MODEL_ERRORS, ScisolveError
+from scisolve_batch.files import write_whole
 from scisolve_batch.model import RateControl
 from scisolve_batch.model.budget import Spend
 from scisolve_batch.records import (
@@ -65,7 +66,7 @@ from scisolve_batch.records import (
     Settings,
     StopReason,
 )
-from scisolve_batch.rundir import RunDir, write_whole
+from scisolve_batch.rundir import RunDir
 
 STATUS_EVERY_S = 0.2
 """Changes of `status.json` are at least this far apart."""

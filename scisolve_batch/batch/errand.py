@@ -23,10 +23,11 @@ from scisolve_batch.batch.templates import TemplateKeeper, template_options
 from scisolve_batch.batch.worker import Job, Settled, run_problem, settled
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.executor.base import SessionSource
+from scisolve_batch.files import write_whole
 from scisolve_batch.model.budget import Spend
 from scisolve_batch.model.prices import NANO
+from scisolve_batch.problemdir import ProblemDir
 from scisolve_batch.records import Settings, Solution
-from scisolve_batch.rundir import ProblemDir, write_whole
 
 CLAIMS = "claims"
 """Folder of a run directory that says which attempt of each problem is the one that counts."""

@@ -18,6 +18,7 @@ from scisolve_batch.batch.courier import Absent, Courier, Delivery, Failed, News
 from scisolve_batch.batch.scheduler import Attempt
 from scisolve_batch.batch.worker import utc_now
 from scisolve_batch.errors import ModelError, ScisolveError
+from scisolve_batch.files import write_whole
 from scisolve_batch.model.base import NoReply, Reply
 from scisolve_batch.model.batches import (
     UNSURE,
@@ -30,7 +31,7 @@ from scisolve_batch.model.batches import (
 from scisolve_batch.model.retry import RetryPolicy
 from scisolve_batch.model.waves import Letter, Response
 from scisolve_batch.records import JournalEvent, JournalLine
-from scisolve_batch.rundir import RunDir, write_whole
+from scisolve_batch.rundir import RunDir
 
 FOLDER = "batches"
 Key = tuple[str, int, str]

@@ -9,6 +9,7 @@ from scisolve_batch.batch.worker import utc_now
 from scisolve_batch.errors import FATAL_MODEL_ERRORS
 from scisolve_batch.model.budget import Spend
 from scisolve_batch.model.prices import NANO
+from scisolve_batch.problemdir import ProblemDir
 from scisolve_batch.records import (
     Failure,
     JournalEvent,
@@ -19,7 +20,7 @@ from scisolve_batch.records import (
     Solution,
     StopReason,
 )
-from scisolve_batch.rundir import ProblemDir, RunDir
+from scisolve_batch.rundir import RunDir
 from scisolve_batch.settings import FREE_SETTINGS, describe_differences
 
 

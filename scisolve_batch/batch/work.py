@@ -32,8 +32,8 @@ from scisolve_batch.executor import linux
 from scisolve_batch.executor.base import SessionSource
 from scisolve_batch.executor.source import Source
 from scisolve_batch.model.waves import Letter, Post, Response
+from scisolve_batch.problemdir import ProblemDir
 from scisolve_batch.records import Problem, Settings
-from scisolve_batch.rundir import ProblemDir
 
 
 def work(

@@ -26,6 +26,7 @@ from scisolve_batch.model.base import Model
 from scisolve_batch.model.budget import Allowance, Cap, Spend
 from scisolve_batch.model.prices import BATCH_DIVISOR
 from scisolve_batch.model.waves import Letter, Post
+from scisolve_batch.problemdir import ProblemDir, Transcript
 from scisolve_batch.records import (
     Failure,
     Limits,
@@ -35,7 +36,6 @@ from scisolve_batch.records import (
     StopReason,
     Usage,
 )
-from scisolve_batch.rundir import ProblemDir
 
 STACK = "stack.txt"
 """Where a worker that was killed at its deadline says what it was doing."""
@@ -210,32 +210,24 @@ def run_problem(
     folder = ProblemDir(job.folder)
     started_at = utc_now()
 
-    def listen(event: events.Event) -> None:
-        admit()
-        match event:
-            case events.MessageAdded(message):
-                folder.append_message(message)
-            case events.CellFinished(cell):
-                folder.write_cell(cell)
-        observe(event)
-
     try:
         folder.prepare(job.problem)
-        solution = _solve(
-            job,
-            folder,
-            settings=settings,
-            source=source,
-            model=partial(
-                open_model,
-                job.problem,
-                sample=job.attempt.sample,
-                on_throttle=on_throttle,
-                hold_until=hold_until,
-                post=post,
-            ),
-            listen=listen,
-        )
+        with folder.open_transcript() as transcript:
+            solution = _solve(
+                job,
+                folder,
+                settings=settings,
+                source=source,
+                model=partial(
+                    open_model,
+                    job.problem,
+                    sample=job.attempt.sample,
+                    on_throttle=on_throttle,
+                    hold_until=hold_until,
+                    post=post,
+                ),
+                listen=_keep(folder, transcript, observe=observe, admit=admit),
+            )
     except SessionError as error:
         solution = _failed(job, settings, StopReason.SESSION_LOST, "session", str(error))
     except ModelError as error:
@@ -257,6 +249,27 @@ def run_problem(
     admit()
     folder.write_solution(solution)
     return solution
+
+
+def _keep(
+    folder: ProblemDir,
+    transcript: Transcript,
+    *,
+    observe: events.Observer,
+    admit: Callable[[], object],
+) -> events.Observer:
+    """Put each event on disk before anybody hears of it."""
+
+    def listen(event: events.Event) -> None:
+        admit()
+        match event:
+            case events.MessageAdded(message):
+                transcript.add(message)
+            case events.CellFinished(cell):
+                folder.write_cell(cell)
+        observe(event)
+
+    return listen
 
 
 def _solve(

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scisolve_batch.errors import RunDirError
+from scisolve_batch.files import encode_json, write_whole
 from scisolve_batch.report.page import PAGE, Page
 from scisolve_batch.report.rows import collect_parts, collector_paused
 from scisolve_batch.report.schema import TABLES
 from scisolve_batch.report.tables import TableWriter
 from scisolve_batch.report.tally import Tally
-from scisolve_batch.rundir import RunDir, encode_json, write_whole
+from scisolve_batch.rundir import RunDir
 
 SUMMARY = "summary.json"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from scisolve_batch._version import __version__
+from scisolve_batch.files import write_whole
 from scisolve_batch.records import Manifest
 from scisolve_batch.report.render import (
     clean,
@@ -22,7 +23,7 @@ from scisolve_batch.report.render import (
 )
 from scisolve_batch.report.rows import collect
 from scisolve_batch.report.summary import Crossed, Rate, Slice, Summary
-from scisolve_batch.rundir import RunDir, write_whole
+from scisolve_batch.rundir import RunDir
 
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from scisolve_batch.errors import RunDirError
+from scisolve_batch.files import write_whole
 from scisolve_batch.report import figures
 from scisolve_batch.report.build import SUMMARY
 from scisolve_batch.report.load import read_summary
 from scisolve_batch.report.page import PAGE, TEMPLATES, environment, trusted
 from scisolve_batch.report.render import pin_word
-from scisolve_batch.rundir import write_whole
 
 INDEX = "index.html"
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scisolve_batch.errors import RunDirError, UsageError
+from scisolve_batch.problemdir import folder_name
 from scisolve_batch.records import Manifest, PlannedProblem
-from scisolve_batch.rundir import RunDir, folder_name
+from scisolve_batch.rundir import RunDir
 from scisolve_batch.settings import FREE_SETTINGS, describe_differences
 
 MOST_NAMED = 5

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from scisolve_batch.problemdir import folder_name
 from scisolve_batch.records import Problem
 from scisolve_batch.report import figures
 from scisolve_batch.report.render import interval, percent, pin_word, replay_line, tokens_line
@@ -30,7 +31,7 @@ from scisolve_batch.report.rows import Rows, Tables
 from scisolve_batch.report.schema import TABLES
 from scisolve_batch.report.summary import Summary
 from scisolve_batch.report.tally import kind_of
-from scisolve_batch.rundir import RunDir, folder_name
+from scisolve_batch.rundir import RunDir
 
 if TYPE_CHECKING:
     import jinja2

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from scisolve_batch import grading, grounding
+from scisolve_batch.files import encode_json, write_whole
 from scisolve_batch.grading import grade
 from scisolve_batch.grounding import POLICIES, check_grounding
 from scisolve_batch.records import (
@@ -33,7 +34,7 @@ from scisolve_batch.report.comparison import LiteralFlip
 from scisolve_batch.report.results import Result, read_results, read_text
 from scisolve_batch.report.summary import Rate
 from scisolve_batch.report.tally import rate_of
-from scisolve_batch.rundir import RunDir, encode_json, write_whole
+from scisolve_batch.rundir import RunDir
 
 TOLERANCES = (1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2)
 """Relative differences that the sensitivity forgives, one after the other."""

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from scisolve_batch.problemdir import SOLUTION, ProblemDir, folder_name
 from scisolve_batch.records import (
     Cell,
     PlannedProblem,
@@ -21,7 +22,7 @@ from scisolve_batch.records import (
 )
 from scisolve_batch.replay import read_replay
 from scisolve_batch.report.decoding import decode_solution, validate_solution
-from scisolve_batch.rundir import SOLUTION, ProblemDir, RunDir, folder_name
+from scisolve_batch.rundir import RunDir
 
 LOST = frozenset({StopReason.MODEL_ERROR, StopReason.SESSION_LOST, StopReason.INTERRUPTED})
 """Ends that say nothing about the solver: the service, the machine or a person ended the work."""
