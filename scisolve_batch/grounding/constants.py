@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from scisolve_batch.grounding.items import CONTEXT
+from scisolve_batch.grounding.syntax import read_syntax
 
 MOST_CONSTANTS = 400
 """Constants of a session that are looked at; code with more holds data, not results."""
@@ -24,6 +26,20 @@ _IN_TEXT = re.compile(r"(?<![A-Za-z_])(?:\d[\d_]*(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:
 _SPECIFICATION = re.compile(r"(?::[^{}\n:]{0,12}|%[-+ #0]*\d*)$")
 _KEYED = re.compile(r"[\"']\s*:\s*[-+]?$")
 _SPECIFIED = re.compile(r"[a-zA-Z%]?\}|[a-zA-Z]")
+_WHOLE = r"[0-9](?:_?[0-9])*"
+_TOKEN = re.compile(
+    r"#[^\n]*"
+    r"|(?P<text>(?:[bBuU]?[rR]?|[rR][bB]|(?P<formatted>[fF][rR]?|[rR][fF]))(?:"
+    r"\'\'\'(?:[^'\\]|\\.|'(?!''))*\'\'\'|\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*\"\"\""
+    r"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"))"
+    r"|(?P<number>0(?:[xX](?:_?[0-9a-fA-F])+|[bB](?:_?[01])+|[oO](?:_?[0-7])+)"
+    rf"|(?:{_WHOLE}(?:\.(?:{_WHOLE})?)?|\.{_WHOLE})(?:[eE][-+]?{_WHOLE})?[jJ]?)"
+    r"|\w+",
+    re.DOTALL,
+)
+"""The words of code that Python accepts; what lies between them holds no digit."""
+_NESTED = sys.version_info >= (3, 12)
+"""Strings of the same quotes may stand inside a formatted one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +63,8 @@ class Constant:
     place: int
     quoted: bool
     width: int = 1
-
-    @property
-    def digits(self) -> int:
-        """Significant digits, zeros at the end of a whole number not counted."""
-        if not self.value:
-            return 1
-        written = "".join(map(str, self.value.as_tuple().digits)).lstrip("0")
-        return len(written) if self.place < 0 else len(written.rstrip("0"))
+    digits: int = 1
+    """Significant digits, zeros at the end of a whole number not counted."""
 
 
 def find_constants(codes: Sequence[str]) -> list[Constant]:
@@ -66,7 +76,7 @@ def find_constants(codes: Sequence[str]) -> list[Constant]:
 
 
 @lru_cache(maxsize=256)
-def _scan(code: str) -> tuple[tuple[int, int, Decimal, int, bool, int], ...]:
+def _scan(code: str) -> tuple[tuple[int, int, Decimal, int, bool, int, int], ...]:
     found = []
     for start, end, quoted in _pieces(code):
         for one in (_IN_TEXT if quoted else _DIGITS).finditer(code, start, end):
@@ -74,15 +84,36 @@ def _scan(code: str) -> tuple[tuple[int, int, Decimal, int, bool, int], ...]:
                 continue
             value = _decimal(one.group())
             if value is not None:
-                exponent = value.as_tuple().exponent
-                assert isinstance(exponent, int)
+                _, digits, place = value.as_tuple()
+                assert isinstance(place, int)
                 width = sum(map(str.isdigit, one.group().lower().partition("e")[0]))
-                found.append((one.start(), one.end(), value, exponent, quoted, width))
+                significant = _significant(digits, place)
+                found.append((one.start(), one.end(), value, place, quoted, width, significant))
     return tuple(found)
+
+
+def _significant(digits: tuple[int, ...], place: int) -> int:
+    if digits == (0,):
+        return 1
+    written = "".join(map(str, digits))
+    return len(written) if place < 0 else len(written.rstrip("0"))
 
 
 def _pieces(code: str) -> Iterator[tuple[int, int, bool]]:
     """The numbers and strings of a code; all of it when it cannot be tokenized."""
+    if read_syntax(code) is None:
+        return _tokens(code)
+    pieces = []
+    for token in _TOKEN.finditer(code):
+        if _NESTED and token["formatted"]:
+            return _tokens(code)
+        if kind := token.lastgroup:
+            pieces.append((token.start(), token.end(), kind != "number"))
+    return iter(pieces)
+
+
+def _tokens(code: str) -> Iterator[tuple[int, int, bool]]:
+    """The same of any code, by Python's own module, which is slow."""
     starts = [0]
     for line in code.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))

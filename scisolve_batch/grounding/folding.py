@@ -30,6 +30,11 @@ class _File:
 
 
 _UNKNOWN = ast.Name("?", ast.Load())
+BINDING = frozenset((
+    ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.comprehension, ast.withitem,
+    ast.FunctionDef,
+))  # fmt: skip
+"""Nodes that bind names; a call may bind a file to what it writes."""
 
 _CALLS: dict[str, Callable[..., Any]] = {
     "float": float, "int": int, "str": str, "round": round, "abs": abs, "repr": repr, "list": list,

@@ -31,14 +31,14 @@ def expose_copies(pages: Sequence[Page], question: Question, pool: Pool) -> None
     """
     cells = question.cells
     codes = [cell.code for cell in cells]  # a failed cell may have set what a later one prints
-    look = _Look.at(codes)
+    look = None if question.rerun is not None else _Look.at(codes)
     suspects = [
         judged
         for page in pages
         for judged in page.judged
         if judged.verdict is Verdict.GROUNDED and judged.chosen is not None
         if page.where != "answer" or not judged.item.small  # needs no source anyway
-        if question.rerun is not None or all(look.holds(one.number) for one in judged.matches)
+        if look is None or all(look.holds(one.number) for one in judged.matches)
     ]
     if not suspects:
         return

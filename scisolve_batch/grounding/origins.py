@@ -19,6 +19,8 @@ FEWEST_DIGITS = 3
 MOST_OPERANDS = 60
 _HALF = Decimal("0.5")
 _NOISE = Decimal("2e-15")
+_SLACK = 1e-12
+"""Floats only find candidates; this widens the search, Decimals decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +72,18 @@ def find_copies(number: Number, constants: Sequence[Constant]) -> Iterator[Origi
     target = abs(number.value)
     if not target:
         return
+    shown = _positive(number, target)
+    lead, reach = _leading(target), float(_HALF.scaleb(number.place - target.adjusted(), CONTEXT))
     same: dict[int, list[Constant]] = {}
     for constant in constants:
         if not constant.value or not tells(constant):
             continue
+        mine = _leading(constant.value)
         power = target.adjusted() - constant.value.adjusted()
-        for step in (power, power + 1, power - 1):
-            if agrees(constant.value.scaleb(step, CONTEXT), _positive(number, target)):
+        for step, factor in ((power, 1.0), (power + 1, 10.0), (power - 1, 0.1)):
+            if abs(mine * factor - lead) > reach * (1 + _SLACK) + 10 * _SLACK:
+                continue
+            if agrees(constant.value.scaleb(step, CONTEXT), shown):
                 same.setdefault(step, []).append(constant)
                 break
     for power, group in sorted(same.items(), key=lambda one: abs(one[0])):
@@ -90,10 +97,16 @@ def find_sums(number: Number, constants: Sequence[Constant]) -> Iterator[Origin]
     some = [one for one in constants if one.value and (one.place < 0 or one.digits >= 2)][
         :MOST_OPERANDS
     ]
+    wanted, reach = float(target), float(_HALF.scaleb(number.place, CONTEXT))
+    floats = [float(one.value) for one in some]
     for at, first in enumerate(some):
-        for second in some[at + 1 :]:
+        for second, other in zip(some[at + 1 :], floats[at + 1 :], strict=True):
             if max(first.digits, second.digits) < FEWEST_DIGITS:
                 continue  # 1e-12 + 1e-14 is no split result
+            mine = floats[at]
+            off = min(abs(mine + other - wanted), abs(abs(mine - other) - wanted))
+            if off > reach + (mine + other) * _SLACK:  # what is not finite is looked at
+                continue
             if agrees(CONTEXT.add(first.value, second.value), shown):
                 yield Origin(((first,), (second,)), "sum", 0, number.value < 0)
             large, small = (first, second) if first.value > second.value else (second, first)
@@ -113,12 +126,25 @@ def find_joins(number: Number, constants: Sequence[Constant]) -> Iterator[Origin
             if one.cell != first.cell or len(joined) > len(wanted) + 6:
                 break
             joined += _written(one, one.value)
+            if not (_begins(joined, wanted) or _begins(joined, wanted[::-1])):
+                break
             for backwards in (False, True):
                 digits = joined[::-1] if backwards else joined
                 if digits.strip("0") == wanted and (count > 1 or backwards):
                     power = target.adjusted() - Decimal(digits).adjusted()
                     groups = tuple((part,) for part in constants[at : at + count])
                     yield Origin(groups, "join", power, number.value < 0, backwards)
+
+
+def _leading(value: Decimal) -> float:
+    """A value with its point behind the first digit."""
+    return float(value.scaleb(-value.adjusted(), CONTEXT))
+
+
+def _begins(joined: str, wanted: str) -> bool:
+    """Whether some digits, zeros around the whole aside, may go on to be those wanted."""
+    bare = joined.lstrip("0")
+    return wanted.startswith(bare) or bare.rstrip("0") == wanted
 
 
 def _written(constant: Constant, value: Decimal) -> str:

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from scisolve_batch.grounding.items import CONTEXT, LONGEST_EXPONENT, Kind
 from scisolve_batch.grounding.literals import read_literals
@@ -194,7 +195,13 @@ class Pool:
 
 def gather(cells: Sequence[Cell], problem: str) -> Pool:
     """Read every source: each cell in order, then the problem. Nothing is read of a failed cell."""
-    texts = [Text(cell.index, cell.stdout if cell.ok else "") for cell in cells]
+    return _gather(tuple((cell.index, cell.stdout if cell.ok else "") for cell in cells), problem)
+
+
+@lru_cache(maxsize=1)
+def _gather(outputs: tuple[tuple[int, str], ...], problem: str) -> Pool:
+    """The pool of some outputs; an answer and the check that it names are judged by the same."""
+    texts: list[Text] = [Text(index, output) for index, output in outputs]
     numbers: list[Number] = []
     for place, text in enumerate(texts):
         numbers += read_printed(text.text, place)

@@ -10,6 +10,8 @@ _SHORT = 20_000
 """Characters of a code whose syntax is kept for the next check."""
 _MARKS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 """Nodes that say something about their parent and hold nothing."""
+_LEAVES = frozenset((ast.Name, ast.Constant))
+"""Nodes that hold no other, which most are."""
 
 
 class Syntax(NamedTuple):
@@ -31,13 +33,19 @@ def _read(code: str) -> Syntax | None:
         return None
     nodes: list[ast.AST] = [tree]
     for node in nodes:  # which grows meanwhile
+        if type(node) in _LEAVES:
+            continue
         for name in node._fields:
             value = getattr(node, name, None)
             if isinstance(value, list):
-                nodes += [one for one in value if isinstance(one, ast.AST)]
-            elif isinstance(value, ast.AST) and not isinstance(value, _MARKS):
-                nodes.append(value)
-    return Syntax(tree, tuple(node for node in nodes if not isinstance(node, _MARKS)))
+                nodes += [one for one in value if _is_node(one)]
+            elif _is_node(value):
+                nodes.append(value)  # type: ignore[arg-type]
+    return Syntax(tree, tuple(nodes))
+
+
+def _is_node(value: object) -> bool:
+    return isinstance(value, ast.AST) and not isinstance(value, _MARKS)
 
 
 _kept = lru_cache(maxsize=8)(_read)

@@ -126,8 +126,14 @@ def find_weakness(
     support = {item.cell for item in grounding.literals if item.cell is not None}
     if support == {cell.index}:
         return f"cell {cell.index} is the cell that the answer's own numbers come from"
-    described = check_grounding(verification.description, cells, problem, policy=grounding.policy)
-    for literal in described.ungrounded:
+    return _find_unprinted(verification.description, cells, grounding.policy, problem)
+
+
+def _find_unprinted(description: str, cells: Sequence[Cell], policy: str, problem: str) -> str:
+    """The first result that a description quotes and nothing printed, as a weakness."""
+    if not any(character.isdigit() for character in description):
+        return ""
+    for literal in check_grounding(description, cells, problem, policy=policy).ungrounded:
         if _is_result(literal.text):
             return f"its description quotes {literal.text}, which nothing printed"
     return ""
