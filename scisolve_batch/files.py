@@ -74,7 +74,7 @@ def write_whole(path: Path | str, data: bytes, *, durable: bool = False) -> None
     folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name}.{os.getpid()}.part")  # noqa: PTH118 - in bulk
     try:
-        _write(beside, data, _REPLACED, durable=durable)
+        _write(beside, data, durable=durable)
         os.replace(beside, path)  # noqa: PTH105 - in bulk
     except OSError as error:
         Path(beside).unlink(missing_ok=True)
@@ -84,15 +84,7 @@ def write_whole(path: Path | str, data: bytes, *, durable: bool = False) -> None
 def write_plain(path: Path | str, data: bytes) -> None:
     """Write a file that nobody looks for before another file says that it is there."""
     try:
-        _write(path, data, _REPLACED, durable=False)
-    except OSError as error:
-        raise unwritable(path, error) from error
-
-
-def append(path: Path | str, data: bytes, *, durable: bool = False) -> None:
-    """Add to the end of a file, which is made when there is none."""
-    try:
-        _write(path, data, _APPENDED, durable=durable)
+        _write(path, data, durable=False)
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -122,9 +114,9 @@ def unwritable(path: Path | str, error: OSError) -> RunDirError:
     return RunDirError(f"{path}: cannot be written: {error.strerror or error}")
 
 
-def _write(path: Path | str, data: bytes, how: int, *, durable: bool) -> None:
+def _write(path: Path | str, data: bytes, *, durable: bool) -> None:
     """Write straight to the descriptor: these files are many and small."""
-    fd = os.open(path, how, 0o666)
+    fd = os.open(path, _REPLACED, 0o666)
     try:
         write_all(fd, data)
         if durable:

@@ -32,7 +32,7 @@ from scisolve_batch.records import Cell, Problem, Solution
 
 SOLUTION = "solution.json"
 TRANSCRIPT = "transcript.jsonl"
-_WORK = "work"
+_CELLS, _FIGURES, _WORK = "cells", "figures", "work"
 
 _CELL_TEXT = {"code", "stdout", "stderr"}  # these have files of their own
 
@@ -51,12 +51,12 @@ class ProblemDir:
     @property
     def cells(self) -> Path:
         """Folder of the cells' code and output."""
-        return self.path / "cells"
+        return self.path / _CELLS
 
     @property
     def figures(self) -> Path:
         """Folder of the saved figures."""
-        return self.path / "figures"
+        return self.path / _FIGURES
 
     @property
     def work(self) -> Path:
@@ -72,9 +72,9 @@ class ProblemDir:
             RunDirError: a folder or a data file cannot be written.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            for folder in (self.cells, self.figures, self.work):
-                folder.mkdir(exist_ok=True)
+            _make_folder(f"{self.path}")
+            for name in (_CELLS, _FIGURES, _WORK):
+                _make_folder(f"{self.path}/{name}")
             for data in problem.data:
                 target = self.work / data.file
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ class ProblemDir:
 
     def set_aside(self, attempt: int) -> None:
         """Keep an earlier attempt beside the next one, as `<name>.a<attempt>`."""
-        if not self.path.exists():
+        if not os.path.lexists(self.path):
             return
         aside = self.path.with_name(f"{self.path.name}.a{attempt}")
         if aside.exists():
@@ -97,7 +97,7 @@ class ProblemDir:
 
     def write_cell(self, cell: Cell) -> None:
         """Write a cell's code, output and record; the record last, so that it stands for all."""
-        path = f"{self.path}/cells/{cell.index:02d}"
+        path = f"{self.path}/{_CELLS}/{cell.index:02d}"
         for suffix, text in ((".py", cell.code), (".out", cell.stdout), (".err", cell.stderr)):
             write_plain(path + suffix, text.encode("utf-8", "backslashreplace"))
         write_whole(f"{path}.json", encode_record(_cell_meta(cell)))
@@ -181,6 +181,13 @@ class Transcript:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def _make_folder(path: str) -> None:
+    try:
+        os.mkdir(path)  # noqa: PTH102 - in bulk
+    except OSError:  # it is there, or what it stands in is not
+        os.makedirs(path, exist_ok=True)  # noqa: PTH103 - in bulk
 
 
 def _cell_meta(cell: Cell) -> dict[str, Any]:

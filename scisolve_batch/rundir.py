@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +19,14 @@ from typing import IO, Any, Self
 from pydantic import ValidationError
 
 from scisolve_batch.errors import RunDirError
-from scisolve_batch.files import append, dump_record, encode_json, read_lines, write_whole
+from scisolve_batch.files import (
+    dump_record,
+    encode_json,
+    read_lines,
+    unwritable,
+    write_all,
+    write_whole,
+)
 from scisolve_batch.problemdir import ProblemDir, first_fault, folder_name, hash_bytes, hash_file
 from scisolve_batch.records import (
     FORMAT,
@@ -33,6 +41,7 @@ from scisolve_batch.records import (
 MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
 STATUS = "status.json"
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(slots=True)
@@ -41,7 +50,7 @@ class RunDir:
 
     path: Path
     manifest: Manifest
-    _lock: IO[bytes] | None = None
+    _journal: IO[bytes] | None = None
     _chain: str = ""
 
     @classmethod
@@ -117,7 +126,7 @@ class RunDir:
             raise RunDirError(
                 f"{self.path}: another process is working on this run; wait for it to end"
             ) from None
-        self._lock = lock
+        self._journal = lock
         data = (self.path / JOURNAL).read_bytes()
         if data and not data.endswith(b"\n"):
             lock.write(b"\n")  # a torn line must not swallow the next one
@@ -134,14 +143,21 @@ class RunDir:
         Raises:
             RunDirError: it cannot be written, or the run directory was removed meanwhile.
         """
-        if not (self.path / MANIFEST).exists():
+        if self._journal is None:
+            raise RunDirError(f"{self.path}: was opened to be read")
+        if not os.path.exists(f"{self.path}/{MANIFEST}"):  # noqa: PTH110 - in bulk
             raise RunDirError(f"{self.path}: the run directory was removed while the run went on")
         content = line.model_dump(mode="json", exclude={"chain"})
         chain = _chained(self._chain, content)
         # What was only begun is begun again; a later line that must not be lost takes it along.
         durable = line.event is not JournalEvent.DISPATCHED
         data = encode_json({**content, "chain": chain}) + b"\n"
-        append(self.path / JOURNAL, data, durable=durable)
+        try:
+            write_all(self._journal.fileno(), data)
+            if durable:
+                os.fsync(self._journal.fileno())
+        except OSError as error:
+            raise unwritable(self.path / JOURNAL, error) from error
         self._chain = chain
 
     def manifest_digest(self) -> str:
@@ -190,9 +206,9 @@ class RunDir:
 
     def close(self) -> None:
         """Let another process work on the run."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
 
     def __enter__(self) -> Self:
         return self
@@ -212,5 +228,5 @@ def link(chain: str, line: JournalLine) -> str:
 
 
 def _chained(chain: str, content: dict[str, Any]) -> str:
-    data = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    data = _CANONICAL.encode(content).encode()
     return hash_bytes(chain.encode() + data)

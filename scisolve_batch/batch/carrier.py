@@ -37,6 +37,7 @@ from scisolve_batch.batch.scheduler import (
 )
 from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import StopLevel, Stops
+from scisolve_batch.batch.watch import Watch
 from scisolve_batch.batch.worker import (
     STACK,
     Asked,
@@ -61,19 +62,10 @@ from scisolve_batch.records import (
     JournalEvent,
     JournalLine,
     Problem,
-    RunningProblem,
-    RunStatus,
     Settings,
     StopReason,
 )
 from scisolve_batch.rundir import RunDir
-
-STATUS_EVERY_S = 0.2
-"""Changes of `status.json` are at least this far apart."""
-STATUS_AT_LEAST_S = 5.0
-"""Without any change it is written again after this time, to show that the run lives."""
-PULSE_EVERY_S = 1.0
-"""How often the display hears what is being waited for."""
 
 
 @dataclass(slots=True)
@@ -89,9 +81,8 @@ class Carrier:
     pool: Workers
     purse: Purse
     rate: RateControl
-    total: int
+    watch: Watch
     mail: Mail | None = None
-    watch: dict[int, RunningProblem] = field(default_factory=dict)
     stacks: dict[Attempt, str] = field(default_factory=dict)
     paid: dict[Attempt, Spend] = field(default_factory=dict)
     final: int = 0
@@ -100,9 +91,6 @@ class Carrier:
     end: Died | None = None
     rate_seen: int = 0
     stop_level: StopLevel = StopLevel.NONE
-    status_due: float = 0.0
-    status: RunStatus | None = None
-    pulse_due: float = 0.0
 
     def run_to_end(self) -> None:
         """Work until nothing runs and nothing more is to be started.
@@ -123,53 +111,18 @@ class Carrier:
             self.hear_stops()
             self.tell(Tick())
             self.deal_out()
-            self.show()
-        self.show()
+            self.watch.show()
+        self.watch.show()
         if self.scheduler.broken:
             raise ScisolveError("worker processes die before they can work; nothing could be run")
         self.log(JournalEvent.STOPPED, detail=self.fatal or "")
 
     def patience(self) -> float:
         """Seconds to listen at most: until a deadline, or until something is to be shown."""
-        due = min(self.pulse_due, self.status_due)
+        due = self.watch.due()
         if (wake := self.scheduler.wake_time()) is not None:
             due = min(due, wake)
         return max(0.0, due - monotonic())
-
-    def show(self) -> None:
-        """Write `status.json` when something changed, and give the display its pulse."""
-        now = monotonic()
-        if now >= self.status_due or self.scheduler.done:
-            self.status_due = now + STATUS_EVERY_S
-            self.write_status()
-        if now >= self.pulse_due:
-            self.pulse_due = now + PULSE_EVERY_S
-            self.display.pulse(tuple(self.watch.values()))
-
-    def write_status(self) -> None:
-        """Write what the run is doing, unless that was written not long ago."""
-        for worker, before in self.watch.items():
-            if (line := self.pool.doing(worker)) and line[1] >= before.started:
-                update = {"doing": line[0], "since": line[1]}
-                self.watch[worker] = before.model_copy(update=update)
-        status = RunStatus(
-            at=time(),
-            pid=os.getpid(),
-            total=self.total,
-            settled=len(self.scheduler.settled),
-            waiting=self.scheduler.waiting_count,
-            stopping=self.scheduler.stopping,
-            running=tuple(self.watch.values()),
-        )
-        last = self.status
-        if (
-            last is not None
-            and status.at < last.at + STATUS_AT_LEAST_S
-            and status.model_copy(update={"at": last.at}) == last
-        ):
-            return
-        self.status = status
-        self.run.write_status(status)
 
     def tell(self, event: Event) -> None:
         """Let the scheduler decide about an event, and do what it says."""
@@ -191,7 +144,7 @@ class Carrier:
                     self.mail.asked(worker, attempt, letter, now=monotonic())
             case Settled():
                 self.forget_mail(worker, recorded=message.usage.total > 0)
-                self.watch.pop(worker, None)
+                self.watch.end(worker)
                 self.purse.end(message.attempt)
                 self.mind_the_purse()
                 retryable = _retryable(message)
@@ -205,7 +158,7 @@ class Carrier:
                 self.tell(WaitAnnounced(worker, wait_s))
             case Died():
                 self.forget_mail(worker, recorded=False)
-                if self.watch.pop(worker, None):
+                if self.watch.end(worker):
                     attempt = self.scheduler.running[worker]
                     self.paid[attempt] = self.purse.end(attempt)
                 self.end = message
@@ -314,17 +267,7 @@ class Carrier:
         )
         now = time()  # before the worker can say what it does
         self.pool.send(worker, job)
-        self.watch[worker] = RunningProblem(
-            problem_id=attempt.problem_id,
-            sample=attempt.sample,
-            attempt=attempt.attempt,
-            worker=worker,
-            pid=self.pool.pid(worker),
-            doing="start",
-            since=now,
-            started=now,
-        )
-        self.display.begun(self.watch[worker])
+        self.watch.begin(worker, attempt, at=now)
 
     def kill(self, worker: int, loss: Loss) -> None:
         """Kill a worker; what it was doing at its deadline is kept for the record."""

@@ -27,6 +27,7 @@ from scisolve_batch.batch.scheduler import Attempt, Scheduler
 from scisolve_batch.batch.spending import Purse
 from scisolve_batch.batch.stops import stop_signals
 from scisolve_batch.batch.templates import TemplateKeeper, template_options
+from scisolve_batch.batch.watch import Watch
 from scisolve_batch.batch.worker import OpenModel, utc_now
 from scisolve_batch.errors import RunDirError
 from scisolve_batch.model import RateControl, load_sdk, require_credentials, split_model
@@ -206,6 +207,12 @@ def _work_through(
             pool = Pool(keeper.connect, settings, opener, problems=by_id, wake=wake)
         else:
             pool = Pool(keeper.connect, settings, opener, problems=by_id, wake=(stops.wake,))
+        scheduler = Scheduler(
+            attempts,
+            jobs=settings.jobs,
+            timeout=_deadline(settings.limits, problems),
+            max_attempts=settings.max_attempts,
+        )
         carrier = Carrier(
             run=run,
             settings=settings,
@@ -214,14 +221,9 @@ def _work_through(
             stops=stops,
             purse=Purse(settings, spent_so_far(run)),
             rate=RateControl(settings.jobs),
-            total=len(attempts),
-            scheduler=Scheduler(
-                attempts,
-                jobs=settings.jobs,
-                timeout=_deadline(settings.limits, problems),
-                max_attempts=settings.max_attempts,
-            ),
+            scheduler=scheduler,
             pool=pool,
+            watch=Watch(run, pool, scheduler, display, total=len(attempts)),
             mail=mail,
         )
         try:

@@ -11,9 +11,9 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from time import gmtime, strftime
 from typing import NamedTuple, Protocol
 
 from scisolve_batch.agent import events
@@ -126,8 +126,7 @@ class Queued:
     wait_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(NamedTuple):
     """The problem's record is on disk. Small, whatever the record's size."""
 
     attempt: Attempt
@@ -174,7 +173,7 @@ def derive_seed(seed: int, problem: Problem, *, sample: int) -> int:
 
 def utc_now() -> str:
     """The time, ISO 8601 in UTC."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
 
 
 def _always() -> None:
