@@ -7,11 +7,12 @@ It knows nothing of suites. Every fault is a `SuiteError` that carries file and 
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -40,8 +41,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a value stands, and how it is written there."""
 
     line: int
@@ -116,8 +116,11 @@ def read_document(path: Path | str) -> Document:
     """
     file = Path(path)
     try:
-        with file.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 - in bulk
+            size = os.fstat(stream.fileno()).st_size
+            raw = stream.read(min(size, MAX_BYTES) + 1)  # a whole buffer of MAX_BYTES is dear
+            if len(raw) > size:  # no plain file, or it grew
+                raw += stream.read(MAX_BYTES)
     except FileNotFoundError:
         near = suggest(file.name, _names_beside(file))
         raise SuiteError(f"no such file{near}", file=file) from None

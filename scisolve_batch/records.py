@@ -411,11 +411,16 @@ class Usage(Record):
 
     def __add__(self, other: Usage) -> Usage:
         """Sum field by field; unreported plus unreported stays unreported."""
+        if other == _NO_USAGE:
+            return self
         sums: dict[str, int | None] = {}
         for name in type(self).model_fields:
             mine, theirs = getattr(self, name), getattr(other, name)
             sums[name] = None if mine is None and theirs is None else (mine or 0) + (theirs or 0)
         return Usage(**sums)
+
+
+_NO_USAGE = Usage()
 
 
 class Turn(Record):

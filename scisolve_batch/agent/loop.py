@@ -147,10 +147,14 @@ class _Work:
     refusals: list[str] = field(default_factory=list)
     report: _Report | None = None
     calls_seen: Counter[str] = field(default_factory=Counter)
+    system: str = field(init=False)
     silent_turns: int = 0
     cut_turns: int = 0
     model_s: float = 0.0
     cell_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.system = prompt.system_prompt(self.meter.limits)
 
     # -- the conversation --
 
@@ -175,7 +179,7 @@ class _Work:
         self.observe(TurnStarted(self.meter.turns + 1))
         began = self.meter.now()
         request = Request(
-            system=prompt.system_prompt(self.meter.limits),
+            system=self.system,
             tools=tools.DEFINITIONS,
             messages=tuple(self.messages),
             max_tokens=self.meter.limits.max_output_tokens,

@@ -35,6 +35,9 @@ from scisolve_batch.model.waves import Letter, Post, Response
 from scisolve_batch.problemdir import ProblemDir
 from scisolve_batch.records import Problem, Settings
 
+GARBAGE_AFTER = 20_000
+"""New objects after which circular garbage is looked for: a problem leaves little of it."""
+
 
 def work(
     pipe: Connection,
@@ -65,6 +68,7 @@ def work(
     """
     leave_the_terminal(others, parent=parent)
     gc.freeze()  # what came from the parent stays; looking at it over and over would copy it
+    gc.set_threshold(GARBAGE_AFTER)
     faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True, chain=False)
 
     def say(message: Said) -> None:

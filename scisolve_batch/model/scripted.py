@@ -210,7 +210,7 @@ def _read_turn(turn: Any, *, where: _Place) -> ScriptedTurn:
         text=words,
         calls=tuple(_read_calls(turn, where=where)),
         stop_reason=stop,
-        usage=_read_usage(turn.get("usage", {}), where=where),
+        usage=_read_usage(turn["usage"], where=where) if "usage" in turn else Usage(),
     )
 
 
