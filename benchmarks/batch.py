@@ -4,8 +4,10 @@
 
 Runs generated suites of scripted problems with two small NumPy cells, at N/10 and at N problems, so
 that growth shows: the slope between both is what one more problem costs, without the start of the
-run. CPU seconds depend on what else the machine does; two yardsticks measured at the same time say
-by how much: a loop of a million additions, and one fork of a process with the same libraries.
+run. CPU seconds depend on what else the machine does; yardsticks measured at the same time say by
+how much: a loop of a million additions, one fork of a process with the same libraries, and one new
+file. Some file systems make files slowly for minutes after many were deleted (ext4 without a journal
+passes over each freed inode), so nothing is deleted before the last measurement.
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ def cpu(who: int) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measure(count: int, jobs: int) -> dict[str, float]:
-    """One run: CPU seconds of each part, MB of the parent before and after, wall seconds."""
+def measure(folder: Path, count: int, jobs: int) -> dict[str, float]:
+    """One run in a folder: CPU seconds of each part, growth of the parent in MB, wall seconds."""
     before_exit: list[float] = []
     leave = templates.TemplateKeeper.__exit__
 
@@ -72,21 +74,19 @@ def measure(count: int, jobs: int) -> dict[str, float]:
         leave(self, *trouble)  # type: ignore[arg-type]
 
     templates.TemplateKeeper.__exit__ = note_and_leave  # type: ignore[method-assign]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        suite = load_suite(write_suite(folder, count))
-        own, children, wall = cpu(resource.RUSAGE_SELF), cpu(resource.RUSAGE_CHILDREN), time.time()
-        memory = resident_mb()
-        outcome = runner.run_suite(
-            suite.problems,
-            suite=suite.ref,
-            settings=Settings(jobs=jobs),
-            out=folder / "run",
-            progress=lambda _: Silence(),
-        )
-        wall = time.time() - wall
-        grown = resident_mb() - memory
-        assert outcome.unfinished == 0
+    suite = load_suite(write_suite(folder, count))
+    own, children, wall = cpu(resource.RUSAGE_SELF), cpu(resource.RUSAGE_CHILDREN), time.time()
+    memory = resident_mb()
+    outcome = runner.run_suite(
+        suite.problems,
+        suite=suite.ref,
+        settings=Settings(jobs=jobs),
+        out=folder / "run",
+        progress=lambda _: Silence(),
+    )
+    wall = time.time() - wall
+    grown = resident_mb() - memory
+    assert outcome.unfinished == 0
     templates.TemplateKeeper.__exit__ = leave  # type: ignore[method-assign]
     return {
         "parent": cpu(resource.RUSAGE_SELF) - own,
@@ -134,6 +134,19 @@ def time_a_fork() -> float:
         subprocess.run([sys.executable, "-c", script], check=True, env={"MPLBACKEND": "Agg"})
         times.append(cpu(resource.RUSAGE_CHILDREN) - before)
     return max(0.0, 1000 * (times[1] - times[0]) / 40)
+
+
+def time_a_file(folder: Path) -> float:
+    """CPU microseconds of making a file of 500 bytes in a small folder."""
+    times = []
+    for n in range(40):
+        small = folder / str(n)
+        small.mkdir(parents=True)
+        before = time.process_time()
+        for name in "abcdefghij":
+            (small / name).write_bytes(b"x" * 500)
+        times.append(1e6 * (time.process_time() - before) / 10)
+    return statistics.median(times)
 
 
 # ---- a worker's death ----------------------------------------------------------------
@@ -187,13 +200,29 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--deaths", type=int, default=0, metavar="N", help="Also kill N workers.")
     options = parser.parse_args()
-    loops, forks = [time_a_loop()], [time_a_fork()]
+    with tempfile.TemporaryDirectory() as name:
+        compare(Path(name), options)
+    if options.deaths:
+        times = time_deaths(options.deaths)
+        print(
+            f"death of a worker in the journal after {statistics.median(times):.1f} ms "
+            f"(median of {len(times)}), {times[-1]:.1f} ms at most"
+        )
+    return 0
+
+
+def compare(folder: Path, options: argparse.Namespace) -> None:
+    """Measure a tenth of the problems and all of them, and print what one more costs."""
+    loops, forks, files = [time_a_loop()], [time_a_fork()], [time_a_file(folder / "files")]
     counts = (max(1, options.problems // 10), options.problems)
     runs = []
     for count in counts:
-        runs.append(measure(count, options.jobs))
+        place = folder / str(count)
+        place.mkdir()
+        runs.append(measure(place, count, options.jobs))
         loops.append(time_a_loop())
         forks.append(time_a_fork())
+        files.append(time_a_file(folder / f"files-{count}"))
         found = runs[-1]
         print(f"{count} problems, {options.jobs} workers, two cells each:")
         for part in PARTS:
@@ -210,15 +239,9 @@ def main() -> int:
         print(f"  {part:<22} {1000 * slope:8.2f} ms CPU")
     print(
         f"yardsticks: a million additions {statistics.median(loops):.0f} ms, "
-        f"a fork that does nothing {statistics.median(forks):.1f} ms"
+        f"a fork that does nothing {statistics.median(forks):.1f} ms, "
+        f"a new file {statistics.median(files):.0f} us"
     )
-    if options.deaths:
-        times = time_deaths(options.deaths)
-        print(
-            f"death of a worker in the journal after {statistics.median(times):.1f} ms "
-            f"(median of {len(times)}), {times[-1]:.1f} ms at most"
-        )
-    return 0
 
 
 PARTS = ("parent", "workers", "template and sessions")
