@@ -119,8 +119,8 @@ def read_document(path: Path | str) -> Document:
         with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 - in bulk
             size = os.fstat(stream.fileno()).st_size
             raw = stream.read(min(size, MAX_BYTES) + 1)  # a whole buffer of MAX_BYTES is dear
-            if len(raw) > size:  # no plain file, or it grew
-                raw += stream.read(MAX_BYTES)
+            while size < len(raw) <= MAX_BYTES and (more := stream.read(MAX_BYTES)):
+                raw += more  # no plain file, or it grew
     except FileNotFoundError:
         near = suggest(file.name, _names_beside(file))
         raise SuiteError(f"no such file{near}", file=file) from None

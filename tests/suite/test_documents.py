@@ -1,3 +1,6 @@
+import os
+import threading
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -207,3 +210,14 @@ def test_any_text_is_read_or_refused_with_a_suite_error(text):
         read_text(text)
     except SuiteError as error:
         assert str(error).startswith("<text>")
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path):
+    """`run <(generator)`: a pipe has no size, and gives 64 KiB at a time."""
+    path, long = tmp_path / "pipe.yaml", "x" * 300_000
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(f"a: {long}\n",))
+    writer.start()
+    document = read_document(path)
+    writer.join()
+    assert document.data == {"a": long}
