@@ -6,8 +6,9 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from scisolve_batch.cli import EXIT_INTERRUPTED
 from scisolve_batch.cli.dry_run import describe_plan
 from scisolve_batch.cli.options import SELECTION, selection_options, settings_options
 from scisolve_batch.cli.preflight import prepare
-from scisolve_batch.errors import UsageError
+from scisolve_batch.errors import RunDirError, UsageError
 from scisolve_batch.report import (
     Summary,
     build_report,
@@ -161,13 +162,12 @@ def command(
             describe_plan(chosen.problems, settings=settings, recorded=recorded)
             return
         prepare(settings)
-        out = out or new_run_path(Path("runs"), chosen.ref.id)
-        with stage.open():
-            if (out / MANIFEST).exists():
+        with stage.open(), run_folder(out, chosen.ref.id) as folder:
+            if (folder / MANIFEST).exists():
                 outcome = resume_run(
-                    out,
+                    folder,
                     settings=settings,
-                    progress=stage.at(out),
+                    progress=stage.at(folder),
                     problems=chosen.problems,
                     allow_changes=allow_changes,
                     backend=backend,
@@ -177,8 +177,8 @@ def command(
                     chosen.problems,
                     suite=chosen.ref,
                     settings=settings,
-                    out=out,
-                    progress=stage.at(out),
+                    out=folder,
+                    progress=stage.at(folder),
                     backend=backend,
                 )
     if junit is not None:
@@ -255,15 +255,39 @@ def again(suite: Suite, *, only: tuple[Which, ...], of: Path | None) -> Suite:
     return select(suite, ids=wanted)
 
 
-def new_run_path(parent: Path, name: str) -> Path:
-    """A path for a new run: UTC time and the suite's id, with a number when it is taken."""
+@contextmanager
+def run_folder(out: Path | None, name: str) -> Iterator[Path]:
+    """The folder of a run: the one asked for, or a new one in `runs` that nobody else can take.
+
+    A new one is named by UTC time and the suite's id, with a number when that is taken. It is made
+    here, and removed again when nothing was written into it.
+
+    Raises:
+        RunDirError: it cannot be made.
+    """
+    if out is not None:
+        yield out
+        return
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-    base = parent / f"{stamp}-{name}"
-    path, number = base, 2
-    while path.exists():
-        path = base.with_name(f"{base.name}-{number}")
-        number += 1
-    return path
+    path = _make_new(Path("runs") / f"{stamp}-{name}")
+    try:
+        yield path
+    finally:
+        with suppress(OSError):  # it is not empty
+            path.rmdir()
+
+
+def _make_new(base: Path) -> Path:
+    try:
+        base.parent.mkdir(parents=True, exist_ok=True)
+        for number in count(1):
+            path = base if number == 1 else base.with_name(f"{base.name}-{number}")
+            with suppress(FileExistsError):
+                path.mkdir()
+                return path
+    except OSError as error:
+        raise RunDirError(f"{base}: cannot be made: {error.strerror or error}") from error
+    raise AssertionError("numbers do not end")  # pragma: no cover
 
 
 def finish(

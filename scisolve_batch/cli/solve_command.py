@@ -15,7 +15,7 @@ from scisolve_batch.agent.single import problem_from_text
 from scisolve_batch.batch.single import solve_one
 from scisolve_batch.cli.options import settings_options
 from scisolve_batch.cli.preflight import prepare
-from scisolve_batch.cli.run_command import new_run_path
+from scisolve_batch.cli.run_command import run_folder
 from scisolve_batch.errors import UsageError
 from scisolve_batch.records import Solution
 from scisolve_batch.settings import merge_settings
@@ -54,18 +54,18 @@ def command(
             "needs ANTHROPIC_API_KEY and costs money), --model scripted:FILE plays a file"
         )
     prepare(settings, announce=False)
-    out = out or new_run_path(Path("runs"), "single")
     silent = quiet or as_json
-    solution = solve_one(
-        problem_from_text(statement),
-        settings=settings,
-        out=out,
-        observe=events.ignore if silent else show_step,
-    )
+    with run_folder(out, "single") as folder:
+        solution = solve_one(
+            problem_from_text(statement),
+            settings=settings,
+            out=folder,
+            observe=events.ignore if silent else show_step,
+        )
     if as_json:
-        click.echo((next(out.glob("problems/*/solution.json"))).read_text("utf-8"), nl=False)
+        click.echo((next(folder.glob("problems/*/solution.json"))).read_text("utf-8"), nl=False)
     else:
-        show_end(solution, out)
+        show_end(solution, folder)
     ctx.exit(0 if solution.grounded else 1)
 
 

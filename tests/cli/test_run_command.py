@@ -4,12 +4,18 @@ import json
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from processes import alive, descendants, wait_for
 from scripts import GOOD, after, changed
+
+from scisolve_batch.cli import run_command
+from scisolve_batch.cli.run_command import run_folder
+from scisolve_batch.errors import RunDirError
 
 
 def only(path, pattern):
@@ -278,3 +284,35 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(call_here, tmp_path
     code, out, _ = call_here("run", "smoke", "--dry-run", "--model", "claude-haiku-5-5")
     assert code == 0 and "expected cost: unknown; --from RUN" in out
     assert not list(tmp_path.iterdir())
+
+
+class Noon(datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return cls(2026, 12, 1, 12, 0, 0, tzinfo=tz)
+
+
+def test_runs_that_begin_in_the_same_second_get_folders_of_their_own(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_command, "datetime", Noon)
+    with run_folder(None, "core") as first, run_folder(None, "core") as second:
+        (first / "manifest.json").touch()
+        names = sorted(path.name for path in (tmp_path / "runs").iterdir())
+        assert names == ["2026-12-01T12-00-00Z-core", "2026-12-01T12-00-00Z-core-2"]
+        assert (first.name, second.name) == tuple(names)
+    assert first.exists() and not second.exists(), "a folder that stayed empty is removed"
+
+
+def test_a_new_folder_that_cannot_be_made_is_one_message(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("runs").touch()
+    with pytest.raises(RunDirError, match="cannot be made: File exists"), run_folder(None, "core"):
+        pytest.fail("there is no such folder")
+
+
+def test_two_runs_at_once_without_out_both_end_well(command, write_suite, tmp_path):
+    suite = write_suite({"one": GOOD})
+    with ThreadPoolExecutor(2) as threads:
+        ended = list(threads.map(lambda _: command("run", suite, "-j", 1), range(2)))
+    assert [run.returncode for run in ended] == [0, 0], ended
+    assert len(list(tmp_path.glob("runs/*/problems/one/solution.json"))) == 2
