@@ -13,7 +13,8 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import accumulate
 
 from scisolve_batch.grounding.items import CONTEXT
 from scisolve_batch.grounding.syntax import read_syntax
@@ -28,8 +29,8 @@ _KEYED = re.compile(r"[\"']\s*:\s*[-+]?$")
 _SPECIFIED = re.compile(r"[a-zA-Z%]?\}|[a-zA-Z]")
 _WHOLE = r"[0-9](?:_?[0-9])*"
 _TOKEN = re.compile(
-    r"#[^\n]*"
-    r"|(?P<text>(?:[bBuU]?[rR]?|[rR][bB]|(?P<formatted>[fF][rR]?|[rR][fF]))(?:"
+    r"#[^\r\n]*"
+    r"|(?P<text>(?:[bBuU]?[rR]?|[rR][bB]|(?P<formatted>[fFtT][rR]?|[rR][fFtT]))(?:"
     r"\'\'\'(?:[^'\\]|\\.|'(?!''))*\'\'\'|\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*\"\"\""
     r"|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"))"
     r"|(?P<number>0(?:[xX](?:_?[0-9a-fA-F])+|[bB](?:_?[01])+|[oO](?:_?[0-7])+)"
@@ -40,6 +41,7 @@ _TOKEN = re.compile(
 """The words of code that Python accepts; what lies between them holds no digit."""
 _NESTED = sys.version_info >= (3, 12)
 """Strings of the same quotes may stand inside a formatted one."""
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +116,12 @@ def _pieces(code: str) -> Iterator[tuple[int, int, bool]]:
 
 def _tokens(code: str) -> Iterator[tuple[int, int, bool]]:
     """The same of any code, by Python's own module, which is slow."""
-    starts = [0]
-    for line in code.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    # Python ends a line there too; `tokenize` does not. Nothing else that str.splitlines knows does.
+    lines = list(io.StringIO(_LONE_RETURN.sub("\n", code)))
+    starts = [0, *accumulate(map(len, lines))]
     pieces = []
     try:
-        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        for token in tokenize.generate_tokens(partial(next, iter(lines))):
             quoted = token.type == tokenize.STRING or tokenize.tok_name[token.type].startswith(
                 "FSTRING"
             )

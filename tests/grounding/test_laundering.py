@@ -1,8 +1,10 @@
 """Copied constants, parameters of a computation, and what a re-run can and cannot tell."""
 
+from pathlib import Path
+
 import pytest
 
-from scisolve_batch.grounding import check_grounding, explain_refusal
+from scisolve_batch.grounding import check_grounding, constants, explain_refusal
 from scisolve_batch.grounding.replay import MOST_RERUNS
 from scisolve_batch.records import Cell, GroundingVerdict
 
@@ -192,3 +194,31 @@ def test_a_cell_that_was_killed_is_not_run_again(rerun):
     report = check_grounding("k is 2.718.", cells, "", rerun=watched)
     assert [one.verdict.value for one in report.literals] == ["grounded"]
     assert "while True: pass" not in codes
+
+
+LINE_ENDS = {
+    "a comment that a return ends": "# a note\rvalue = 0.731246\n",
+    "a comment that a return and a line feed end": "# a note\r\nvalue = 0.731246\r\n",
+    "a form feed in a text": "s = 'a\x0cb'\nvalue = 0.731246\n",
+    "separators that Python takes for letters": "s = '\u2028\x1c\x85\u2029'  # \x0b\nvalue = 0.731246\n",
+}
+
+
+@pytest.mark.parametrize("shown", ["print('result', value)", "print(f'result {value}')"])
+@pytest.mark.parametrize("way", sorted(LINE_ENDS))
+def test_a_constant_hides_behind_no_line_end(way, shown, rerun):
+    code = LINE_ENDS[way] + shown
+    assert judge("The result is 0.731246.", [code], rerun)[0][1] == "ungrounded"
+    cells = session([code], rerun)
+    (literal,) = check_grounding("The result is 0.731246.", cells, "").literals
+    assert literal.verdict == "ungrounded", "without a re-run"
+
+
+def test_both_ways_of_finding_constants_find_the_same():
+    codes = [path.read_text() for path in Path(constants.__file__).parent.glob("*.py")]
+    codes += [
+        code + "print(1.5, '2.5', r'\\3.5', b'4', f'{value} 5.5', 0x1f, 1_000, .5e-3j)\n"
+        for code in LINE_ENDS.values()
+    ]
+    for code in codes:
+        assert list(constants._pieces(code)) == list(constants._tokens(code))
