@@ -16,6 +16,13 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _with_gil = ctypes.PyDLL(None)
 """The same library; its calls do not let other threads run meanwhile."""
 
+# Bound before model code can replace them.
+_int, _long, _ulong, _pointer = ctypes.c_int, ctypes.c_long, ctypes.c_ulong, ctypes.c_void_p
+_addressof = ctypes.addressof
+_before_fork = ctypes.pythonapi.PyOS_BeforeFork
+_after_fork_in_parent = ctypes.pythonapi.PyOS_AfterFork_Parent
+_after_fork_in_child = ctypes.pythonapi.PyOS_AfterFork_Child
+
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_CAPBSET_READ = 23
@@ -53,8 +60,8 @@ def prctl(option: int, first: int = 0) -> int:
     """Set a property of this process; returns the kernel's answer, -1 when it refuses."""
     if not AVAILABLE:
         return -1
-    arguments = [ctypes.c_ulong(first)] + [ctypes.c_ulong(0)] * 3
-    return int(_libc.prctl(ctypes.c_int(option), *arguments))
+    arguments = [_ulong(first)] + [_ulong(0)] * 3
+    return int(_libc.prctl(_int(option), *arguments))
 
 
 def syscall(number: int, *arguments: object) -> int:
@@ -159,38 +166,38 @@ _CLONE_CHILD_SETTID, _CLONE_CHILD_CLEARTID = 0x0100_0000, 0x0020_0000
 WAIT_FOR_ALL = 0x4000_0000  # __WALL of wait(2): children that no signal announces, too
 
 
-def can_fork_unannounced() -> bool:
-    """Tell whether `fork_unannounced` works now: it copies one thread and asks no library."""
-    return bool(_CLONE) and count_threads() == 1 and _thread_number_address() != 0
+def find_lone_thread() -> int:
+    """Find where libc keeps the number of this process's only thread.
+
+    0 when it has others, which a fork would not copy, or when this system does not tell.
+    """
+    if not _CLONE or count_threads() != 1:
+        return 0
+    address = _ulong(0)
+    return address.value if prctl(PR_GET_TID_ADDRESS, _addressof(address)) == 0 else 0
 
 
-def _thread_number_address() -> int:
-    """Find where libc keeps this thread's number; 0 when the kernel does not tell."""
-    address = ctypes.c_ulong(0)
-    place = ctypes.addressof(address)
-    return address.value if prctl(PR_GET_TID_ADDRESS, place) == 0 else 0
-
-
-def fork_unannounced() -> int:
+def fork_unannounced(lone_thread: int) -> int:
     """Fork a child whose end sends no signal, so that wait() and waitpid() never see it.
 
-    For a process of one thread: libraries' own handlers at fork are not run, Python's are.
+    Libraries' own handlers at fork are not run, Python's are.
+
+    Args:
+        lone_thread: what `find_lone_thread` found just now.
 
     Raises:
         OSError: no process could be had.
     """
-    python = ctypes.pythonapi
-    place = ctypes.c_void_p(_thread_number_address())
-    nothing = ctypes.c_void_p(None)
+    place, nothing = _pointer(lone_thread), _pointer(None)
     # The last two arguments stand in another order on aarch64.
     tail = (place, nothing) if _CLONE == 56 else (nothing, place)
-    flags = ctypes.c_ulong(_CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID)
-    python.PyOS_BeforeFork()
-    pid = int(_with_gil.syscall(ctypes.c_long(_CLONE), flags, nothing, nothing, *tail))
+    flags = _ulong(_CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID)
+    _before_fork()
+    pid = int(_with_gil.syscall(_long(_CLONE), flags, nothing, nothing, *tail))
     if pid == 0:
-        python.PyOS_AfterFork_Child()
+        _after_fork_in_child()
         return 0
-    python.PyOS_AfterFork_Parent()
+    _after_fork_in_parent()
     if pid < 0:
         raise OSError(11, "no process could be had")
     return pid

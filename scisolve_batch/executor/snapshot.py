@@ -21,6 +21,7 @@ from scisolve_batch.executor import linux, wire
 # Bound before model code can replace them.
 _fork, _waitpid, _exit, _setpgid, _getpid = os.fork, os.waitpid, os._exit, os.setpgid, os.getpid
 _getstate, _setstate = random.getstate, random.setstate
+_WAIT = os.WNOHANG | linux.WAIT_FOR_ALL
 
 _copies: list[int] = []
 """Copies of this process that are its children and were not collected yet."""
@@ -59,8 +60,8 @@ def freeze(*, flush: Callable[[], None]) -> tuple[socket.socket, bool]:
     flush()
     state = _getstate()  # the standard library reseeds `random` in a forked process
     try:
-        if linux.can_fork_unannounced():
-            copy = linux.fork_unannounced()
+        if thread := linux.find_lone_thread():
+            copy = linux.fork_unannounced(thread)
             if copy == 0:
                 _copies.clear()
                 _setstate(state)
@@ -105,7 +106,7 @@ def _collect_copies() -> None:
     """Let go of earlier copies that have ended; nobody else can wait for them."""
     for pid in list(_copies):
         try:
-            if _waitpid(pid, os.WNOHANG | linux.WAIT_FOR_ALL)[0]:
+            if _waitpid(pid, _WAIT)[0]:
                 _copies.remove(pid)
         except ChildProcessError:
             _copies.remove(pid)

@@ -262,6 +262,24 @@ def test_code_that_waits_for_all_its_children_never_waits_for_the_copy(session, 
     assert session.run(WAIT_FOR_ANY).stdout == "ChildProcessError\n"
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "import ctypes\nfor name in dir(ctypes):\n    setattr(ctypes, name, None)",
+        "import os\nos.WNOHANG = os.uname = None",
+        "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+        "import os\nos.register_at_fork(before=lambda: 1 / 0, after_in_child=lambda: 1 / 0)",
+    ],
+    ids=["ctypes", "os", "ignored ends", "hooks at fork"],
+)
+def test_the_copy_is_taken_whatever_a_cell_did_to_what_it_needs(session, broken):
+    session.run("v = 1")
+    session.run(broken)
+    assert session.run("w = 2").state is SessionState.KEPT
+    assert session.run(KILL).state is SessionState.RESTORED
+    assert session.run("print(v, w)").stdout == "1 2\n"
+
+
 def test_earlier_copies_are_collected(session):
     for n in range(6):
         session.run(f"v = {n}")
@@ -272,10 +290,10 @@ def test_earlier_copies_are_collected(session):
 
 def test_an_unannounced_fork_knows_its_own_number():
     """What libc keeps of the thread is right in the copy: raise() and abort() address it."""
-    assert linux.can_fork_unannounced() == (linux.count_threads() == 1)
+    assert bool(linux.find_lone_thread()) == (linux.count_threads() == 1)
     code = (
-        "import ctypes, os; from scisolve_batch.executor import linux; assert linux.can_fork_unannounced();"
-        "pid = linux.fork_unannounced();"
+        "import ctypes, os; from scisolve_batch.executor import linux;"
+        "pid = linux.fork_unannounced(linux.find_lone_thread());"
         "pid or ctypes.CDLL(None).abort();"
         "print(-os.waitstatus_to_exitcode(os.waitpid(pid, linux.WAIT_FOR_ALL)[1]))"
     )
