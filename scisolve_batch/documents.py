@@ -116,11 +116,11 @@ def read_document(path: Path | str) -> Document:
     """
     file = Path(path)
     try:
-        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123 - in bulk
+        with file.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             raw = stream.read(min(size, MAX_BYTES) + 1)  # a whole buffer of MAX_BYTES is dear
-            while size < len(raw) <= MAX_BYTES and (more := stream.read(MAX_BYTES)):
-                raw += more  # no plain file, or it grew
+            if len(raw) > size:  # no plain file, or it grew
+                raw += stream.read(MAX_BYTES)
     except FileNotFoundError:
         near = suggest(file.name, _names_beside(file))
         raise SuiteError(f"no such file{near}", file=file) from None

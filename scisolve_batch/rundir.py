@@ -68,9 +68,8 @@ class RunDir:
         except OSError as error:
             raise RunDirError(f"{path}: cannot be made: {error.strerror or error}") from error
         run = cls(path, manifest)
-        write_whole(
-            path / MANIFEST, dump_record(manifest), durable=True
-        )  # from here on it can go on
+        # From here on it can go on.
+        write_whole(path / MANIFEST, dump_record(manifest), durable=True)
         run._claim()
         return run
 

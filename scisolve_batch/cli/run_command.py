@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -278,16 +277,17 @@ def run_folder(out: Path | None, name: str) -> Iterator[Path]:
 
 
 def _make_new(base: Path) -> Path:
+    path, number = base, 1
     try:
         base.parent.mkdir(parents=True, exist_ok=True)
-        for number in count(1):
-            path = base if number == 1 else base.with_name(f"{base.name}-{number}")
+        while True:
             with suppress(FileExistsError):
                 path.mkdir()
                 return path
+            number += 1
+            path = base.with_name(f"{base.name}-{number}")
     except OSError as error:
         raise RunDirError(f"{base}: cannot be made: {error.strerror or error}") from error
-    raise AssertionError("numbers do not end")  # pragma: no cover
 
 
 def finish(
