@@ -195,6 +195,8 @@ def main() -> int:
         total.update(wrong)
         if any(wrong.values()):
             print(f"round {number} ({victim}): {dict(+wrong)}", flush=True)
+        if (number + 1) % 20 == 0:
+            print(f"{number + 1} of {options.instants} kills", file=sys.stderr, flush=True)
     print(f"{options.instants} kills: {dict(victims)}")
     kinds = (
         "lost",
